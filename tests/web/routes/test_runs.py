@@ -14,6 +14,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from proctor.reports.content.case_text import deciding, reason_of
+from proctor.reports.content.failure_causes import Cause
 from proctor.schema.results.manifest import RunSummary
 from proctor.schema.results.run_result import CaseResult, Outcome
 from proctor.stores.sqlite.file import open_store
@@ -701,9 +702,9 @@ def test_the_start_of_a_server_reads_no_case_but_one(
     )  # a missing store is not an error
     rows = list[int]()
 
-    def note_row(position: int, case: CaseResult) -> CaseRow:
+    def note_row(position: int, case: CaseResult, cause: Cause | None) -> CaseRow:
         rows.append(position)
-        return case_row(position, case)
+        return case_row(position, case, cause)
 
     monkeypatch.setattr("proctor.web.pages.runs.load_run.case_row", note_row)
     prepare_first_request(ServerContext(root=project[0], store_url=project[0] / ".proctor" / "store.sqlite3"))

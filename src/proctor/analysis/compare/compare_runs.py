@@ -15,6 +15,7 @@ from proctor.errors import ProctorError, SetupError, SetupProblems
 from proctor.runs.attempts import ended
 from proctor.runs.storage.open import StoreLike, is_open, open_runs, store_option
 from proctor.schema.analysis.comparison import Comparison
+from proctor.schema.format.criterion import EFFICIENCY_METRICS
 from proctor.schema.results.run_result import RunResult
 
 if TYPE_CHECKING:
@@ -290,6 +291,8 @@ def score_ranges(sets: Iterable[JudgedSet]) -> dict[str, tuple[float, float]]:
 
 
 def _registered_range(name: str) -> tuple[float, float] | None:
+    if name in EFFICIENCY_METRICS:  # a count or a duration has no highest value
+        return None
     try:
         facts: MetricFacts = METRICS.get(name).facts
     except (ProctorError, AttributeError):  # a custom metric, or a plain function of a plug-in

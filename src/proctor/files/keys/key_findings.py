@@ -245,6 +245,7 @@ class Collector:
         kind: Kind,
     ) -> EvalSetFile:
         """Return the set whose header is `fields`, with the problems of header and cases at their positions."""
+        header_keys = [] if self._has_free_keys else list(set_key_findings(fields))
         header, errors, doubts = read_header(fields, label, needs_id=kind is Kind.EVAL_SET)
         opened = EvalSetFile(label, header, cases, content_hash, kind)
         opened.case_ids = self._ids
@@ -254,7 +255,6 @@ class Collector:
             broken.append((self._errors[_MAX_BROKEN][0], [Finding((), message)]))
         opened.errors += cases.problems(broken, "error", errors)
         opened.other_warnings += cases.problems(self._warnings[:_MAX_BROKEN], "warning", doubts)
-        header_keys = [] if self._has_free_keys else list(set_key_findings(fields))
         for is_misread, problems in ((True, opened.misread), (False, opened.doubtful)):
             of_header = [each for each in header_keys if each.is_misread is is_misread]
             problems.extend(cases.problems(self._keys[is_misread], "warning", of_header))

@@ -12,11 +12,10 @@ from proctor.reports.content.case_data import CaseView, Judged
 from proctor.reports.content.run_list import ListedRun, short_ids
 from proctor.schema.evidence.trial import Trial
 from proctor.schema.format.case import EvalCase
-from proctor.schema.results.manifest import NO_ANNOTATION, PlannedCase, counting
+from proctor.schema.results.manifest import NO_ANNOTATION, PlannedCase, judging_number
 from proctor.schema.results.run_result import CaseResult, TrialResult
 
 if TYPE_CHECKING:
-    from proctor.schema.results.manifest import Judging
     from proctor.stores.base import Store
 
 _MOST_NAMES = 5_000
@@ -30,15 +29,6 @@ def judging_of(store: Store, run_id: str, number: int | None) -> int:
         UnknownNameError: the run has no scoring pass with this number.
     """
     return judging_number(store.judgings(run_id), number)
-
-
-def judging_number(judgings: Sequence[Judging], number: int | None) -> int:
-    """Return the same for a run whose scoring passes are known."""
-    numbers = [judging.number for judging in judgings]
-    if number is not None and number not in numbers:
-        text = ", ".join(map(str, numbers))
-        raise UnknownNameError(f"--judging {number}: the run has {text}; `proctor score` adds another")
-    return number or counting(judgings).number
 
 
 def listed_run(store: Store, run_id: str) -> ListedRun:

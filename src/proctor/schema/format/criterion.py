@@ -1,6 +1,5 @@
 """Criteria: the configuration and threshold of a metric; and metrics by the format's names."""
 
-import re
 from enum import Enum, IntEnum
 from typing import Annotated, Any
 
@@ -9,7 +8,7 @@ from pydantic_core import PydanticCustomError
 
 from proctor.schema.format.content import GenerateContentConfig
 from proctor.schema.format.rubric import Rubric
-from proctor.schema.format.wire_model import NULL_IS_EMPTY_LIST, WireModel
+from proctor.schema.format.wire_model import NULL_IS_EMPTY_LIST, Ratio, WireModel
 
 
 class PrebuiltMetrics(str, Enum):  # noqa: UP042 - members print as in ADK ("PrebuiltMetrics.X"), which StrEnum would change
@@ -43,16 +42,10 @@ EFFICIENCY_METRICS = (
 """Metrics that are always reported and never decide."""
 
 
-def _read_fraction(value: Any) -> Any:
-    """Convert `"2/3"` to a number, without the loss of rounding it to 0.67."""
-    match = re.fullmatch(r"\s*(\d{1,6})\s*/\s*(\d{1,6})\s*", value) if isinstance(value, str) else None
-    return int(match[1]) / int(match[2]) if match and int(match[2]) else value
-
-
 class BaseCriterion(WireModel):
     """The threshold of a metric (a number or a fraction as `"2/3"`), with the metric's own options as extra keys."""
 
-    threshold: Annotated[float, BeforeValidator(_read_fraction)]
+    threshold: Ratio
     include_intermediate_responses_in_final: bool = False
 
 

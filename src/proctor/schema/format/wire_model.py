@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import binascii
 import datetime as dt
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import Enum
 from functools import lru_cache
@@ -295,6 +296,11 @@ def _read_time_text(text: str) -> float:
     return moment.timestamp()
 
 
+def _read_ratio(value: Any) -> Any:
+    match = re.fullmatch(r"\s*(\d{1,6})\s*/\s*(\d{1,6})\s*", value) if isinstance(value, str) else None
+    return int(match[1]) / int(match[2]) if match and int(match[2]) else value
+
+
 def _null_is_empty(kind: type) -> BeforeValidator:
     return BeforeValidator(lambda value: kind() if value is None else value)
 
@@ -304,6 +310,9 @@ Base64Bytes = Annotated[bytes, BeforeValidator(_read_bytes)]
 
 Timestamp = Annotated[float, BeforeValidator(_read_timestamp)]
 """Seconds since 1970; milliseconds (1e11 and more) and RFC 3339 text are read too (no zone: UTC); null is 0."""
+
+Ratio = Annotated[float, BeforeValidator(_read_ratio)]
+"""A number, or the text of a fraction such as `"2/3"`, which rounding to 0.67 would change."""
 
 NULL_IS_EMPTY_LIST = _null_is_empty(list)
 NULL_IS_EMPTY_DICT = _null_is_empty(dict)

@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import Field
 
 from proctor.common.safe_text import count_text
+from proctor.errors import UnknownNameError
 from proctor.schema.evidence.trial import Failure
 from proctor.schema.format.wire_model import WireModel
 from proctor.schema.results.model_usage import Spent, total_cost
@@ -194,6 +195,19 @@ DEFAULT_WORKERS = 4
 def counting(judgings: Sequence[Judging]) -> Judging:
     """Return the scoring whose verdicts count for the run: the last finished one, or else the run's own."""
     return next((judging for judging in reversed(judgings) if judging.finished), judgings[0])
+
+
+def judging_number(judgings: Sequence[Judging], number: int | None) -> int:
+    """Return the number of the scoring `number`; by default that of the scoring whose verdicts count.
+
+    Raises:
+        UnknownNameError: the run has no scoring with this number.
+    """
+    numbers = [judging.number for judging in judgings]
+    if number is not None and number not in numbers:
+        text = ", ".join(map(str, numbers))
+        raise UnknownNameError(f"--judging {number}: the run has {text}; `proctor score` adds another")
+    return number or counting(judgings).number
 
 
 def adds_trials(manifest: Manifest, first: Judging) -> bool:

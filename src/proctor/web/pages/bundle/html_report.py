@@ -12,7 +12,7 @@ from proctor.common.version import __version__
 from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content import public_text
 from proctor.reports.content.case_data import CaseView
-from proctor.reports.content.failure_causes import FailureGroup
+from proctor.reports.content.failure_causes import FailureGroup, cause_of
 from proctor.reports.content.public_text import write_note_page
 from proctor.reports.content.run_list import SHORTEST, ListedRun
 from proctor.schema.analysis.calibration import Labelled
@@ -106,7 +106,7 @@ def _add_run(file: SingleFileWriter, run: RunResult, stored: StoredRun, extras: 
         position = neighbours[1]
         figures.add(case)
         if extras is None:
-            rows.append(page_json(case_row(position, case)))
+            rows.append(page_json(case_row(position, case, cause_of(case))))
         turns += turn_seconds(case)
         view = _view(run, stored, case, documents.get(position), extras)
         _add_case(file, f"{path}/cases/{position}", view, neighbours, labels)

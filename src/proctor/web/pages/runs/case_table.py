@@ -6,7 +6,7 @@ from typing import Literal
 
 from proctor.common.safe_text import shorten_prose
 from proctor.reports.content.case_text import TELLING, deciding, is_repeated, reason_of
-from proctor.reports.content.failure_causes import cause_of
+from proctor.reports.content.failure_causes import Cause
 from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.run_result import CaseResult, Outcome
 from proctor.web.pages.base import finite
@@ -90,8 +90,8 @@ Changed = tuple[Direction | None, Outcome]
 """How a case changed, and its earlier outcome."""
 
 
-def case_row(position: int, case: CaseResult, before: Changed | None = None) -> CaseRow:
-    """Return the row of a case; `before`: how it changed."""
+def case_row(position: int, case: CaseResult, cause: Cause | None) -> CaseRow:
+    """Return the row of a case, without a change; `cause`: why it failed."""
     low, high = case.interval if is_repeated(case) else (None, None)
     return CaseRow.model_construct(
         position=position,
@@ -100,7 +100,7 @@ def case_row(position: int, case: CaseResult, before: Changed | None = None) -> 
         outcome=case.outcome,
         strip="".join(LETTERS.get(trial.outcome, "n") for trial in case.trials),
         why=shorten_prose(reason_of(case) or case.missed, _LONGEST_WHY),
-        cause=_cause_text(case),
+        cause=cause.text if cause else "",
         scores={
             name: finite(metric.score) for name, metric in case.metrics.items() if name not in _OWN_COLUMNS
         },
@@ -115,14 +115,9 @@ def case_row(position: int, case: CaseResult, before: Changed | None = None) -> 
         tags=[],
         tools=[],
         place=case.place,
-        change=before[0] if before else None,
-        was=before[1] if before else None,
+        change=None,
+        was=None,
     )
-
-
-def _cause_text(case: CaseResult) -> str:
-    cause = cause_of(case)
-    return cause.text if cause else ""
 
 
 def _score(case: CaseResult, name: str) -> float | None:

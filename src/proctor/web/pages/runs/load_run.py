@@ -17,10 +17,9 @@ from proctor.analysis.compare.case_pairing import BriefCase, Key, Pairs, change_
 from proctor.reports.content.failure_causes import Cause, FailureGroup, cause_of, group_failures
 from proctor.reports.content.run_digest import Digest
 from proctor.reports.content.run_list import ListedRun, short_ids
-from proctor.runs.storage.lookup import judging_number
 from proctor.runs.storage.queries import RunFilter
 from proctor.schema.analysis.comparison import CaseChange, Trials
-from proctor.schema.results.manifest import NO_ANNOTATION, RunRecord, RunState
+from proctor.schema.results.manifest import NO_ANNOTATION, RunRecord, RunState, judging_number
 from proctor.schema.results.run_result import CaseResult, Outcome
 from proctor.stats.intervals import ClusteredMean
 from proctor.stats.unequal_counts import TwoCounts, case_test
@@ -208,7 +207,7 @@ def read_cases(store: Store, selected: SelectedRun) -> RunCases:
     result, rows = RunCases(), _Rows()
     run_id, judging = selected.stored.listed.run.run_id, selected.stored.judging
     causes, earlier = list[Cause | None](), list[Cause | None]()
-    cases = _collect_rows(_note_causes(store.verdicts(run_id, judging), causes), result.figures, rows)
+    cases = _collect_rows(store.verdicts(run_id, judging), causes, result.figures, rows)
     if selected.earlier is None:
         for _ in cases:
             pass
@@ -252,7 +251,9 @@ def brief_rows(
     total = stored.listed.run.cases
     positions = range(total)[offset : None if limit is None else offset + limit]
     cases = store.verdicts(stored.listed.run.run_id, stored.judging, positions)
-    rows = (case_row(position, case) for position, (_, case) in zip(positions, cases, strict=True))
+    rows = (
+        case_row(position, case, cause_of(case)) for position, (_, case) in zip(positions, cases, strict=True)
+    )
     return [_row_json(row) for row in rows], total
 
 
@@ -269,11 +270,12 @@ def _note_causes(
 
 
 def _collect_rows(
-    cases: Iterable[tuple[str, CaseResult]], figures: Figures, rows: _Rows
+    cases: Iterable[tuple[str, CaseResult]], causes: list[Cause | None], figures: Figures, rows: _Rows
 ) -> Iterator[tuple[str, CaseResult]]:
     for position, (content_hash, case) in enumerate(cases):
+        causes.append(cause_of(case))
         figures.add(case)
-        rows.add(case_row(position, case))
+        rows.add(case_row(position, case, causes[-1]))
         yield content_hash, case
 
 

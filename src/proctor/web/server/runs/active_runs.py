@@ -27,6 +27,7 @@ from fastapi import Depends, Request
 from proctor.common.secrets import hide_secrets
 from proctor.engine.usage.costs import cost_of_case
 from proctor.errors import ProctorError, SetupError
+from proctor.reports.content.failure_causes import cause_of
 from proctor.runs.storage.open import open_runs, store_url
 from proctor.stores.base import Standing, Store
 from proctor.web.pages.runs.case_table import CaseRow, case_row
@@ -359,7 +360,7 @@ def active_rows(store: Store, run_id: str, judging: int, positions: Sequence[int
     rows = []
     for part in _ranges(positions):
         for position, case in zip(part, cases[part.start : part.stop], strict=True):
-            row = case_row(position, case)
+            row = case_row(position, case, cause_of(case))
             row.cost = cost_of_case(case)
             rows.append(row)
     return rows
