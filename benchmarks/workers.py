@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -56,14 +57,27 @@ def rows(repeats: int, *, trials: int = 4_000, rounds: int = 20, most: int = 16)
             continue
         slots = workers * SLOTS
         found = alternate({OURS: module("workers", "waiting", slots * rounds, slots, workers)}, repeats)
-        what = f"{workers} workers, {SLOTS} trials of 1 s at a time each: ideal / time of the run"
-        reached = rounds / found[OURS]["duration"]
+        what = f"{workers} workers, {SLOTS} trials of 1 s at a time each: ideal / time of the trials"
+        reached = rounds / found[OURS]["trials"]
         yield Row("W13", what, "", {OURS: reached}, [Budget(least, at_least=True)])
+        yield Row("W13", f"{workers} workers: time until the first trial", "s", {OURS: found[OURS]["start"]})
 
 
 def run(agent: str, trials: int, concurrency: int, workers: int) -> None:
-    """Run one case so many times into a new store, and report; `duration` is that of the run, after the workers have started."""
+    """Run one case so many times into a new store, and report; `start` ends and `trials` begins when all workers have started."""
     from proctor import EvalSet, evaluate_sync
+    from proctor.engine.execution.run_control import NoProgress
+
+    class Times(NoProgress):
+        """When the trials began, and when the last one ended."""
+
+        began = ended = 0.0
+
+        def run_started(self, *_: object) -> None:
+            self.began = time.perf_counter()
+
+        def trial_finished(self, *_: object) -> None:
+            self.ended = time.perf_counter()
 
     message = {"parts": [{"text": "hello"}]}
     turns = [{"user_content": message, "final_response": message}]
@@ -71,8 +85,8 @@ def run(agent: str, trials: int, concurrency: int, workers: int) -> None:
         {"eval_set_id": "workers", "eval_cases": [{"eval_id": "hello", "conversation": turns}]}
     )
     with tempfile.TemporaryDirectory() as folder:
-        watch = workload.Stopwatch()
-        result = evaluate_sync(
+        watch, times, called = workload.Stopwatch(), Times(), time.perf_counter()
+        evaluate_sync(
             f"{__file__}:{agent}",
             cases,
             config={"criteria": {"response_match_score": 0.0001}},
@@ -81,8 +95,9 @@ def run(agent: str, trials: int, concurrency: int, workers: int) -> None:
             concurrency=concurrency,
             on="processes" if workers else None,
             workers=workers or None,
+            progress=times,
         )
-        workload.report(**watch.stop(), duration=result.duration)
+        workload.report(**watch.stop(), start=times.began - called, trials=times.ended - times.began)
 
 
 if __name__ == "__main__":

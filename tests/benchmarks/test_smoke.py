@@ -28,7 +28,7 @@ SLOW = pytest.mark.slow  # many processes, one after the other
         ("W10", 1),
         pytest.param("W11", 10, marks=SLOW),
         ("W12", 2),
-        pytest.param("W13", 3, marks=SLOW),
+        pytest.param("W13", 4, marks=SLOW),
     ],
 )
 def test_every_workload_gives_its_rows(workload: str, rows: int) -> None:

@@ -122,8 +122,12 @@ class Child:
 
     def send(self, data: Mapping[str, object]) -> None:
         """Write one object; unread data is buffered."""
+        self.send_line(json.dumps(data).encode())
+
+    def send_line(self, line: bytes) -> None:
+        """Write one line, which has no line feed; unread data is buffered."""
         if self._stdin is not None and not self._stdin.is_closing():
-            self._stdin.write(json.dumps(data).encode() + b"\n")
+            self._stdin.write(line + b"\n")
 
     def forget_its_words(self) -> None:
         """Begin a conversation and discard the earlier standard error output, which belongs to another one."""
@@ -133,17 +137,9 @@ class Child:
         """Return the next object that it writes.
 
         Raises:
-            AgentCrashedError: it ended.
-            AgentTruncatedError: it lives and has closed its output.
-            AgentError: it wrote a line that is not JSON, or an incomplete line.
+            AgentError: see `receive_line`; or the line is not JSON.
         """
-        try:
-            line = await self._lines.next()
-        except LineTooLongError as error:
-            beginning = self._printable(error.beginning)
-            raise self._broken(f"a line of more than {MOST_LINE:,} bytes: {beginning}") from None
-        if line is None:
-            raise await self.end_error()
+        line = await self.receive_line()
         where = f"what {self._name} wrote to its standard output"
         try:
             data = read_json(line, where)
@@ -152,6 +148,23 @@ class Child:
                 f"{self._not_json(line, where, error)}. {_BELONGS}{self._last_words()}"
             ) from None
         return hide_in_value(data, self._secrets) if self._secrets else data
+
+    async def receive_line(self) -> bytes:
+        """Return the next line that it writes, with any secrets in it.
+
+        Raises:
+            AgentCrashedError: it ended.
+            AgentTruncatedError: it lives and has closed its output.
+            AgentError: the line is too long, or incomplete.
+        """
+        try:
+            line = await self._lines.next()
+        except LineTooLongError as error:
+            beginning = self._printable(error.beginning)
+            raise self._broken(f"a line of more than {MOST_LINE:,} bytes: {beginning}") from None
+        if line is None:
+            raise await self.end_error()
+        return line
 
     def _not_json(self, line: bytes, where: str, error: AgentError) -> str:
         """Return the problem of a line with its beginning; secrets are hidden before the text is cut."""

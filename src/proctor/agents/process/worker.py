@@ -56,14 +56,22 @@ class Channel:
 
     async def receive(self) -> Request | None:
         """Return the next request; `None` when there will be none."""
-        line = await self._lines.next()
+        line = await self.receive_line()
         return None if line is None else json.loads(line)
+
+    async def receive_line(self) -> bytes | None:
+        """Return the next line; `None` when there will be none."""
+        return await self._lines.next()
 
     def send(self, data: Mapping[str, object]) -> None:
         """Write an answer; wait until the pipe accepts it."""
-        line = memoryview(json.dumps(data).encode() + b"\n")
-        while line:
-            line = line[os.write(self._out, line) :]
+        self.send_line(json.dumps(data).encode())
+
+    def send_line(self, line: bytes) -> None:
+        """Write one line, which has no line feed; wait until the pipe accepts it."""
+        left = memoryview(line + b"\n")
+        while left:
+            left = left[os.write(self._out, left) :]
 
 
 class Worker:

@@ -11,7 +11,7 @@ import asyncio
 import itertools
 import json
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
@@ -123,7 +123,8 @@ class WorkerPool:
     _replacing: int = 0
     _broken: str = ""
     _tasks: set[asyncio.Task[None]] = field(default_factory=set)
-    _changed: asyncio.Condition = field(default_factory=asyncio.Condition)
+    _waiting: list[asyncio.Future[None]] = field(default_factory=list)
+    """Trials that wait for a place, or for their worker to be without other trials."""
     _waits: set[asyncio.Timeout] = field(default_factory=set)
     """The waits for answers of workers, which the loss of the engine ends."""
 
@@ -255,20 +256,16 @@ class WorkerPool:
     @asynccontextmanager
     async def _seat(self, slot: Slot, *, alone: bool) -> AsyncIterator[_Seat]:
         """Wait for a place on a worker; `alone`: for a worker without any other trial."""
-        async with self._changed:
-            seat = await (self._take_alone() if alone else self._take())
+        seat = await (self._take_alone() if alone else self._take())
         self._taken[slot] = seat, alone
         try:
             yield seat
         finally:
-            async with self._changed:
-                self._release(slot)
-                self._changed.notify_all()
+            self._release(slot)
 
     def leave_behind(self, slot: Slot) -> None:
         """Give the place of a trial that ignored its cancellation to the next one."""
         self._release(slot)
-        self._run_aside(self._wake_up())
 
     def _release(self, slot: Slot) -> None:
         seat, alone = self._taken.pop(slot, (None, False))
@@ -277,6 +274,7 @@ class WorkerPool:
         seat.busy -= 1
         if alone:
             seat.is_reserved = False
+        self._wake_up()
 
     async def _take(self) -> _Seat:
         while True:
@@ -286,19 +284,19 @@ class WorkerPool:
                 seat = min(free, key=lambda one: one.busy)
                 seat.busy += 1
                 return seat
-            await self._changed.wait()
+            await self._change()
 
     async def _take_alone(self) -> _Seat:
         while True:
             self._check()
             free = [one for one in self._seats if not one.is_reserved]
             if not free:
-                await self._changed.wait()
+                await self._change()
                 continue
             seat = min(free, key=lambda one: one.busy)
             seat.is_reserved = True
             while seat.busy and not seat.is_lost:
-                await self._changed.wait()
+                await self._change()
             if not seat.is_lost:
                 seat.busy += 1
                 return seat
@@ -355,7 +353,9 @@ class WorkerPool:
         self.lost_workers += 1
         if seat in self._seats:
             self._seats.remove(seat)
-        self._run_aside(self._replace())
+        task = asyncio.get_running_loop().create_task(self._replace())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
     async def _replace(self) -> None:
         why = ""
@@ -371,11 +371,19 @@ class WorkerPool:
             self._replacing -= 1
         if not self._seats and not self._replacing:
             self._break(f"no worker is left, and none can be started: {why}")
-        await self._wake_up()
+        self._wake_up()
 
-    async def _wake_up(self) -> None:
-        async with self._changed:
-            self._changed.notify_all()
+    async def _change(self) -> None:
+        """Wait until a place is given back, or a worker starts or is lost."""
+        change = asyncio.get_running_loop().create_future()
+        self._waiting.append(change)
+        await change
+
+    def _wake_up(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        for change in waiting:
+            if not change.done():
+                change.set_result(None)
 
     def _break(self, why: str) -> None:
         """End every trial with an error of the engine."""
@@ -385,12 +393,7 @@ class WorkerPool:
         for limit in self._waits:
             if not limit.expired():
                 limit.reschedule(0.0)
-        self._run_aside(self._wake_up())
-
-    def _run_aside(self, work: Coroutine[object, object, None]) -> None:
-        task = asyncio.get_running_loop().create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._wake_up()
 
 
 def _info_of(facts: Facts) -> AgentInfo | None:

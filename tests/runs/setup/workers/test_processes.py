@@ -131,7 +131,7 @@ def test_evidence_scores_and_verdicts_are_those_of_a_run_in_one_process(
     make_project(
         tmp_path,
         case("hello", "hello"),
-        case("letters", "caf\u00e9 \U0001f30d"),
+        case("letters", "caf\u00e9 \U0001f30d\n two lines\r\n\u2028 end"),
         case("crash", "crash"),
         case("print", "print"),
         case("no call", "no call"),

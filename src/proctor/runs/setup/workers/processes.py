@@ -1,4 +1,4 @@
-"""`--on processes`: workers on this machine, each a process (`trial_server`) that is spoken to by JSON lines."""
+"""`--on processes`: workers on this machine, each a process (`trial_server`) at the other end of two pipes."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import os
 import platform
 import sys
 from collections.abc import Callable
-from typing import Any
 
 from proctor.agents.process.child_process import Child, Guardian
 from proctor.agents.process.worker_agent import PATH_VARIABLE
 from proctor.engine.execution.worker_engine import Facts, Worker, WorkerLostError
 from proctor.errors import AgentError, AgentLoadError
+from proctor.runs.setup.workers.trial_server import CLOSE
 
 _PATIENCE = 120.0
 """Seconds that a worker may take to load its agent."""
@@ -29,8 +29,10 @@ class ProcessWorker:
         self._guardian, self._path = guardian, path
         self._child: Child | None = None
         self._reading: asyncio.Task[None] | None = None
-        self._answers: dict[int, asyncio.Future[str]] = {}
+        self._answers: dict[bytes, asyncio.Future[bytes]] = {}
+        """The answers that trials wait for, by their number."""
         self._count = 0
+        self._unsent: list[bytes] = []
         self._why, self._is_crash = "it was ended", False
 
     @property
@@ -64,25 +66,34 @@ class ProcessWorker:
         if self._child is None or self._reading is None or self._reading.done():
             raise WorkerLostError(self._why)
         self._count += 1
-        number = self._count
-        answer: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        number = b"%d" % self._count
+        answer: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
         self._answers[number] = answer
         try:
-            self._child.send({"id": number, "trial": trial.decode()})
-            evidence = await answer
-            return evidence.encode()
+            self._send(self._child, number + b" " + trial)
+            return await answer
         finally:
             del self._answers[number]
+
+    def _send(self, child: Child, line: bytes) -> None:
+        """Send a line; those of trials that begin together share one write, which wakes the process once."""
+        if not self._unsent:
+            asyncio.get_running_loop().call_soon(self._send_all, child)
+        self._unsent.append(line)
+
+    def _send_all(self, child: Child) -> None:
+        lines, self._unsent = self._unsent, []
+        child.send_line(b"\n".join(lines))
 
     async def _read(self, child: Child) -> None:
         """Hand each answer to its trial until the process ends."""
         try:
             while True:
-                answer: Any = await child.receive()
-                waiting = self._answers.get(answer.get("id"))
+                number, _, answer = (await child.receive_line()).partition(b" ")
+                waiting = self._answers.get(number)
                 if waiting is not None and not waiting.done():
-                    waiting.set_result(answer["evidence"])
-        except (AgentError, AttributeError) as error:
+                    waiting.set_result(answer)
+        except AgentError as error:
             self._why, self._is_crash = str(error), child.has_crashed
         finally:
             for waiting in self._answers.values():
@@ -92,7 +103,7 @@ class ProcessWorker:
     async def close(self) -> None:
         """Close the agent and end the process."""
         if self._child is not None and not self._child.is_gone:
-            self._child.send({"close": True})
+            self._child.send_line(CLOSE)
             await self._child.ended_within(_CLOSING)
 
     def kill(self) -> None:

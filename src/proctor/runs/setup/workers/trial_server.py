@@ -1,7 +1,7 @@
 """The program of a worker: `python -m proctor.runs.setup.workers.trial_server`, started by `--on`.
 
-It reads JSON lines from its input: first a job (which agent, which limits), then trials, each with an `id`. It answers with
-its facts, and with the evidence of each trial. Output of the agent goes to standard error.
+It reads lines from its input: first a job (which agent, which limits) as JSON, then trials, each a number and JSON. It answers
+with its facts, and with the number and the evidence of each trial. Output of the agent goes to standard error.
 """
 
 from __future__ import annotations
@@ -40,7 +40,9 @@ from proctor.schema.format.config import EvalConfig
 from proctor.schema.serialize import kept_json
 
 _MOST_EVIDENCE = MOST_LINE // 4
-"""Bytes of the evidence of one trial: as a text in JSON it may take twice as many."""
+"""Bytes of the evidence of one trial."""
+CLOSE = b"close"
+"""The line that ends a worker."""
 OPTIONS = (
     "agent_name", "isolate", "isolate_memory", "timeout", "trial_timeout", "max_text", "max_events", "retry_errors",
 )  # fmt: skip
@@ -176,14 +178,13 @@ async def serve(channel: Channel) -> int:
 async def _run_trials(channel: Channel, server: TrialServer) -> None:
     process_exit.prepare(asyncio.get_running_loop())
     with fewer_collections(), server.deadlines:
-        while (request := await channel.receive()) is not None:
-            if "close" in request:
-                return
-            server.receive(json.loads(request["trial"]), partial(_send, channel, request["id"]))
+        while (line := await channel.receive_line()) is not None and line != CLOSE:
+            number, _, request = line.partition(b" ")
+            server.receive(json.loads(request), partial(_send, channel, number))
 
 
-def _send(channel: Channel, number: int, answer: bytes) -> None:
-    channel.send({"id": number, "evidence": answer.decode()})
+def _send(channel: Channel, number: bytes, answer: bytes) -> None:
+    channel.send_line(number + b" " + answer)
 
 
 def evidence_json(trial: Trial) -> bytes:
