@@ -273,10 +273,10 @@ def _prepare(
     run_options = RunOptions(**score_options, judges=judges, budget=budget, until_decided=added)
     try:
         plan = make_plan(requests, run_options)
-    except SetupProblems as found:
+    except SetupProblems as error:
         from proctor.runs.load import locate_problems
 
-        raise locate_problems(found) from None
+        raise locate_problems(error) from None
     warnings = list(dict.fromkeys([*criteria.warnings, *plan.warnings, *plan.skips]))
     if not (options.get("allow_unknown_keys") or manifest.options.get("allow_unknown_keys")):
         _refuse_keys(recorded)

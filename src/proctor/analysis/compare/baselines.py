@@ -51,20 +51,20 @@ def set_baseline(name: str, run: str = "latest", store: StoreLike = None) -> Nam
 
     _check_name(name)
     with _open_store(store) as opened:
-        found = _baseline_of(opened, run)
-        write_baseline(found, baseline_folder(opened) / f"{name}{SUFFIX}")
-    if warning := _failing(found):
+        baseline = _baseline_of(opened, run)
+        write_baseline(baseline, baseline_folder(opened) / f"{name}{SUFFIX}")
+    if warning := _failing(baseline):
         warnings.warn(f"baseline {name}: {warning}", stacklevel=2)
-    return _named_baseline(name, found)
+    return _named_baseline(name, baseline)
 
 
-def _failing(found: Baseline) -> str:
+def _failing(baseline: Baseline) -> str:
     """Return a warning about a baseline whose run did not pass; empty where it did."""
-    outcomes = [row[3] for row in found.cases if row[3] not in (Outcome.PASSED, Outcome.SKIPPED)]
+    outcomes = [row[3] for row in baseline.cases if row[3] not in (Outcome.PASSED, Outcome.SKIPPED)]
     if not outcomes:
         return ""
     counts = ", ".join(f"{count} {WORDS[outcome]}" for outcome, count in Counter(outcomes).items())
-    return f"run {found.run_id} did not pass ({counts} of {len(found.cases)} cases): a run that is not better shows no regression"
+    return f"run {baseline.run_id} did not pass ({counts} of {len(baseline.cases)} cases): a run that is not better shows no regression"
 
 
 def list_baselines(store: StoreLike = None) -> list[NamedBaseline]:
@@ -127,13 +127,13 @@ def export_baseline(
     target = Path(path)
     if target.is_dir():
         raise SetupError(f"{target} is a folder: name a file in it, such as {target / f'{name}{SUFFIX}'}")
-    found = load_baseline(name, store)
+    baseline = load_baseline(name, store)
     url = store if not is_open(store) else store.url
     stores = [default_store(), *filter(None, [store_file(store_url(url))])]
     guard = OutputGuard(overwrite, make_parents, stores=stores)
     try:
         with guard.open(target, BASELINE) as file:
-            file.write(text_of_baseline(found))
+            file.write(text_of_baseline(baseline))
     except OSError as error:
         raise EvalFileError(f"{target}: the baseline cannot be written: {error}") from None
     return target
@@ -159,16 +159,16 @@ def _check_name(name: object) -> None:
         )
 
 
-def _named_baseline(name: str, found: Baseline) -> NamedBaseline:
+def _named_baseline(name: str, baseline: Baseline) -> NamedBaseline:
     from proctor.schema.analysis.comparison import NamedBaseline
 
     return NamedBaseline(
         name=name,
-        run_id=found.run_id,
-        agent=found.agent,
-        started_at=found.started_at,
-        cases=len(found.cases),
-        num_runs=found.num_runs,
+        run_id=baseline.run_id,
+        agent=baseline.agent,
+        started_at=baseline.started_at,
+        cases=len(baseline.cases),
+        num_runs=baseline.num_runs,
     )
 
 
@@ -249,28 +249,28 @@ def _mean_of(metric: MetricVerdict | None) -> float | None:
     return metric.score
 
 
-def side_of_baseline(found: Baseline) -> tuple[Side, tuple[Manifest, Judging]]:
+def side_of_baseline(baseline: Baseline) -> tuple[Side, tuple[Manifest, Judging]]:
     """Return a baseline as one side of a comparison."""
     from proctor.analysis.compare.compare_cases import Side
     from proctor.schema.analysis.comparison import ComparedRun
 
     run = ComparedRun(
-        found.run_id, found.agent, len(found.cases), found.num_runs, found.started_at, found.cost,
-        against=found.against, most=found.most,
+        baseline.run_id, baseline.agent, len(baseline.cases), baseline.num_runs, baseline.started_at, baseline.cost,
+        against=baseline.against, most=baseline.most,
     )  # fmt: skip
-    return Side(run, [*_cases(found)]), (found.manifest, found.judging)
+    return Side(run, [*_cases(baseline)]), (baseline.manifest, baseline.judging)
 
 
-def _cases(found: Baseline) -> Iterator[tuple[str, CaseResult]]:
+def _cases(baseline: Baseline) -> Iterator[tuple[str, CaseResult]]:
     from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, TrialResult
 
     gates = {
-        (one.eval_set_id, metric.name): metric.gate for one in found.judging.sets for metric in one.metrics
+        (one.eval_set_id, metric.name): metric.gate for one in baseline.judging.sets for metric in one.metrics
     }
-    for set_id, eval_id, content_hash, outcome, passed, failed, others, means in found.cases:
+    for set_id, eval_id, content_hash, outcome, passed, failed, others, means in baseline.cases:
         metrics = {
             name: MetricVerdict(name, outcome, mean, gate=gates.get((set_id, name), False))
-            for name, mean in zip(found.metrics, means, strict=True)
+            for name, mean in zip(baseline.metrics, means, strict=True)
             if mean is not None
         }
         ends = [Outcome.PASSED] * passed + [Outcome.FAILED] * failed + [Outcome.ERROR] * others

@@ -67,7 +67,7 @@ class Parting:
 def parting(base: CaseResult, candidate: CaseResult) -> Parting:
     """Compare a trial of each run; if the verdicts differ, a trial with the outcome of its case."""
     before, now = _place_of_trial(base, candidate), _place_of_trial(candidate, base)
-    found = Parting(
+    divergence = Parting(
         f"{candidate.eval_set_id}/{candidate.eval_id}",
         _trial_text(base, before),
         _trial_text(candidate, now),
@@ -78,12 +78,12 @@ def parting(base: CaseResult, candidate: CaseResult) -> Parting:
         numbers=(_number(base, before), _number(candidate, now)),
     )
     steps = _steps(base, before), _steps(candidate, now)
-    found.alike = _common(*steps)
-    rest = [one[found.alike] for one in steps if found.alike < len(one)]
+    divergence.alike = _common(*steps)
+    rest = [one[divergence.alike] for one in steps if divergence.alike < len(one)]
     if rest:
-        found.turn = min(turn for turn, _ in rest)
-        found.steps = [*_lines(*([step for step in one if step[0] >= found.turn] for one in steps))]
-    return found
+        divergence.turn = min(turn for turn, _ in rest)
+        divergence.steps = [*_lines(*([step for step in one if step[0] >= divergence.turn] for one in steps))]
+    return divergence
 
 
 def _place_of_trial(case: CaseResult, other: CaseResult) -> int:
@@ -198,40 +198,40 @@ def _missed_turns(metric: MetricVerdict, score: MetricScore) -> Iterator[str]:
 # --- in words --------------------------------------------------------------------------------------------------------
 
 
-def write_parting(found: Parting, out: TextIO, *, options: ReportOptions = DEFAULTS) -> None:
+def write_parting(divergence: Parting, out: TextIO, *, options: ReportOptions = DEFAULTS) -> None:
     """Write it in the form that suits `out`."""
-    write_blocks(partial(parting_blocks, found), out, options)
+    write_blocks(partial(parting_blocks, divergence), out, options)
 
 
-def parting_sentence(found: Parting) -> str:
+def parting_sentence(divergence: Parting) -> str:
     """Return where the two part, in a few words."""
-    if found.turn is None:
-        return _other_difference(found) if found.alike else "no evidence of either is stored"
-    alike = count_text(found.alike, "equal step")
-    return f"first difference in turn {found.turn + 1}, after {alike}"
+    if divergence.turn is None:
+        return _other_difference(divergence) if divergence.alike else "no evidence of either is stored"
+    alike = count_text(divergence.alike, "equal step")
+    return f"first difference in turn {divergence.turn + 1}, after {alike}"
 
 
-def _other_difference(found: Parting) -> str:
+def _other_difference(divergence: Parting) -> str:
     """Return what differs between two trials with the same steps."""
-    if found.state_keys:
-        return f"the same steps, but another final session state: {', '.join(found.state_keys)}"
-    if found.saw:
-        return f"the same steps, but other scores: {', '.join(one.metric for one in found.saw)}"
+    if divergence.state_keys:
+        return f"the same steps, but another final session state: {', '.join(divergence.state_keys)}"
+    if divergence.saw:
+        return f"the same steps, but other scores: {', '.join(one.metric for one in divergence.saw)}"
     return "no difference"
 
 
-def parting_blocks(found: Parting, look: Look) -> Iterator[Block]:
+def parting_blocks(divergence: Parting, look: Look) -> Iterator[Block]:
     """Return both trials as blocks: their steps from the turn in which they part, and the scores that differ."""
-    sentence = parting_sentence(found)
+    sentence = parting_sentence(divergence)
     yield Gap()
-    name = Span(found.name, "strong", is_data=True)
-    yield Line([*join_with_dots([name, Span(sentence)], look)], record=("CASE", found.name, sentence))
-    for word, trial in (("base", found.base), ("candidate", found.candidate)):
+    name = Span(divergence.name, "strong", is_data=True)
+    yield Line([*join_with_dots([name, Span(sentence)], look)], record=("CASE", divergence.name, sentence))
+    for word, trial in (("base", divergence.base), ("candidate", divergence.candidate)):
         yield Fact(word, [[Span(trial)]], (word.upper(), trial))
     yield Gap()
-    for kind, text in found.lines:
+    for kind, text in divergence.lines:
         yield _step_line(kind, text if look.verbose else cut_value(text, _LONGEST), look)
-    for saw in found.saw:
+    for saw in divergence.saw:
         yield Gap()
         yield Line([Span(saw.metric, "strong", is_data=True)], indent=2, record=("SAW", saw.metric))
         for kind, text in ((Kind.MISSING, saw.base), (Kind.EXTRA, saw.candidate)):
@@ -257,17 +257,21 @@ def _step_line(kind: Kind, text: str, look: Look) -> Line:
 _IN = {Kind.SAME: "both", Kind.MISSING: "base", Kind.EXTRA: "candidate"}
 
 
-def parting_data(found: Parting) -> JsonObject:
+def parting_data(divergence: Parting) -> JsonObject:
     """Return two trials as plain data; turns and trials count from 1, as everywhere that people read."""
-    base, candidate = (None if number is None else number + 1 for number in found.numbers)
+    base, candidate = (None if number is None else number + 1 for number in divergence.numbers)
     return {
         "version": 1,
-        "case": found.name,
-        "sentence": parting_sentence(found),
-        "base": {"trial": base, "called": found.base},
-        "candidate": {"trial": candidate, "called": found.candidate},
-        "turn": None if found.turn is None else found.turn + 1,
-        "alike": found.alike,
-        "steps": [{"in": _IN[kind], "turn": turn + 1, "said": text} for kind, (turn, text) in found.steps],
-        "saw": [{"metric": one.metric, "base": one.base, "candidate": one.candidate} for one in found.saw],
+        "case": divergence.name,
+        "sentence": parting_sentence(divergence),
+        "base": {"trial": base, "called": divergence.base},
+        "candidate": {"trial": candidate, "called": divergence.candidate},
+        "turn": None if divergence.turn is None else divergence.turn + 1,
+        "alike": divergence.alike,
+        "steps": [
+            {"in": _IN[kind], "turn": turn + 1, "said": text} for kind, (turn, text) in divergence.steps
+        ],
+        "saw": [
+            {"metric": one.metric, "base": one.base, "candidate": one.candidate} for one in divergence.saw
+        ],
     }

@@ -143,25 +143,25 @@ def pair(
     Cases that were skipped are in no run. With `keep_changed` those with another content are paired, too. If a run left out
     cases, those that only the other run has are paired: their verdicts are missing.
     """
-    found = Pairs()
+    pairs = Pairs()
     known: dict[object, BriefCase] = {}
     absent = _NOT_RUN if base_left_out else None
     there = {key: (before_hash, before) for key, before_hash, before in _cases_by_key(base, known)}
     for key, now_hash, now in _cases_by_key(candidate, known):
         before_hash, before = there.pop(key, ("", absent))
         if before is None:
-            found.only_candidate.append(_name(key))
+            pairs.only_candidate.append(_name(key))
             continue
         differs = _differ(before_hash, now_hash)
         if differs:
-            found.changed.append(_name(key))
+            pairs.changed.append(_name(key))
         if keep_changed or not differs:
-            found.both.append((key, before, now))
+            pairs.both.append((key, before, now))
     if not candidate_left_out:
-        found.only_base = [*map(_name, there)]
-        return found
-    found.both.extend((key, before, _NOT_RUN) for key, (_, before) in there.items())
-    return found
+        pairs.only_base = [*map(_name, there)]
+        return pairs
+    pairs.both.extend((key, before, _NOT_RUN) for key, (_, before) in there.items())
+    return pairs
 
 
 def _differ(before_hash: str, now_hash: str) -> bool:
@@ -197,12 +197,12 @@ _ORDER = [*CaseChange]
 
 def changed_cases(pairs: Pairs) -> list[ChangedCase]:
     """Return the cases that are not as they were: by kind, and within a kind those that moved most first."""
-    found = [
+    cases = [
         case
         for key, before, now in pairs.both
         if (case := _changed_case(key, before, now, _change_in_list(before, now))) is not None
     ]
-    return sorted(found, key=lambda case: (_ORDER.index(case.change), -_score_change(case)))
+    return sorted(cases, key=lambda case: (_ORDER.index(case.change), -_score_change(case)))
 
 
 def _change_in_list(before: BriefCase, now: BriefCase) -> CaseChange | None:

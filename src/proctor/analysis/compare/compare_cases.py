@@ -173,30 +173,31 @@ def compare_cases(base: Side, candidate: Side, options: CompareOptions) -> Compa
     options = replace(options, ranges=credible_ranges(pairs, options.ranges))
     planned = max(1, base.run.num_runs), max(1, candidate.run.num_runs)
     missing = total_missing(pairs, planned)
-    found = Comparison(
+    comparison = Comparison(
         base.run, candidate.run, Change.ERROR, "", options.margin, options.confidence,
         pairs=len(pairs.both), measures=_reported(pairs, options), cases=changed_cases(pairs),
         missing_base=missing[0], missing_candidate=missing[1], only_base=pairs.only_base,
         only_candidate=pairs.only_candidate, changed_cases=pairs.changed, look=options.look,
     )  # fmt: skip
     views = completions(pairs, planned, options.ranges) if pairs.both else []
-    may_have_fallen = bool(views) and _test(found, pairs, views, options)
-    if found.outcome is not Change.REGRESSION and not pairs.has_verdicts:
+    may_have_fallen = bool(views) and _test(comparison, pairs, views, options)
+    if comparison.outcome is not Change.REGRESSION and not pairs.has_verdicts:
         # nothing was compared, and each rate would be midway between its bounds
-        found.outcome, found.general, found.measures = Change.ERROR, None, _reported(pairs, options)
+        comparison.outcome, comparison.general = Change.ERROR, None
+        comparison.measures = _reported(pairs, options)
     basis = Basis(
         has_verdicts=pairs.has_verdicts,
         could_fall=any(one.counts.before for view in views[:1] for one in view.cases),
         may_have_fallen=may_have_fallen,
         deterministic=options.deterministic,
         require_proof=options.require_proof,
-        detectable=_detectable(views, options) if found.outcome is Change.NO_DIFFERENCE else None,
+        detectable=_detectable(views, options) if comparison.outcome is Change.NO_DIFFERENCE else None,
     )
-    describe(found, basis)
-    return found
+    describe(comparison, basis)
+    return comparison
 
 
-def _test(found: Comparison, pairs: Pairs, views: Sequence[Completion], options: CompareOptions) -> bool:
+def _test(comparison: Comparison, pairs: Pairs, views: Sequence[Completion], options: CompareOptions) -> bool:
     """Write the tests and the outcome into a comparison, and what more it needs if it is undecided.
 
     Return whether something fell, or would have with the worst values of the missing verdicts.
@@ -204,13 +205,13 @@ def _test(found: Comparison, pairs: Pairs, views: Sequence[Completion], options:
     evidence = _evidence(pairs, views, options)
     alone = replace(options, by_test_alone=True)
     worst = _evidence(pairs, views, alone) if len(views) > 1 else evidence
-    found.outcome = _outcome(evidence, worst, options, few_missing=views[0].few_missing)
-    found.measures = [*evidence.measures, *found.measures]
-    found.significant_cases, found.general = evidence.worse, evidence.general
-    if found.outcome in UNDECIDED and PASSED not in options.apart:
+    comparison.outcome = _outcome(evidence, worst, options, few_missing=views[0].few_missing)
+    comparison.measures = [*evidence.measures, *comparison.measures]
+    comparison.significant_cases, comparison.general = evidence.worse, evidence.general
+    if comparison.outcome in UNDECIDED and PASSED not in options.apart:
         rates = [one.rates for one in views[0].cases]
-        found.more_cases, found.more_trials = more_needed(rates, options.margin, options.confidence)
-        found.futile = _is_futile(pairs, views, options)
+        comparison.more_cases, comparison.more_trials = more_needed(rates, options.margin, options.confidence)
+        comparison.futile = _is_futile(pairs, views, options)
     return worst.has_fallen
 
 
@@ -276,9 +277,9 @@ def _significant_cases(
         if both not in known:
             known[both] = case_test(both[0])[0], least_p_values(*both)[0]
         tests.append(known[both])
-    found = _corrected(views[0].cases, tests, level)
-    others = [both for place, both in enumerate(choices) if place not in found]
-    return [one for place, one in found.items() if is_beyond_resemblance(choices[place], others)]
+    cases = _corrected(views[0].cases, tests, level)
+    others = [both for place, both in enumerate(choices) if place not in cases]
+    return [one for place, one in cases.items() if is_beyond_resemblance(choices[place], others)]
 
 
 def _worst_cases(views: Sequence[Completion], level: float) -> list[CaseEvidence]:
@@ -288,11 +289,11 @@ def _worst_cases(views: Sequence[Completion], level: float) -> list[CaseEvidence
     """
     choices = _choices(views)
     tests = [(case_test(worst)[0], least_p_values(worst, best)[1]) for worst, best in choices]
-    found = _corrected(views[0].cases, tests, level)
-    known = [worst for place, (worst, best) in enumerate(choices) if worst == best and place not in found]
+    cases = _corrected(views[0].cases, tests, level)
+    known = [worst for place, (worst, best) in enumerate(choices) if worst == best and place not in cases]
     others = len(choices) - len(known) - 1
     return [
-        one for place, one in found.items() if could_be_beyond_resemblance(choices[place][0], known, others)
+        one for place, one in cases.items() if could_be_beyond_resemblance(choices[place][0], known, others)
     ]
 
 
@@ -444,7 +445,6 @@ def _is_futile(pairs: Pairs, views: Sequence[Completion], options: CompareOption
     """Return whether further trials would hardly decide the comparison, by the intervals of the last look."""
     if options.ahead is None:
         return False
-    then = replace(options, look=options.ahead.last)
-    evidence = _evidence(pairs, views, then)
+    evidence = _evidence(pairs, views, replace(options, look=options.ahead.last))
     deciding = [one for one in evidence.measures if one.decides]
     return chance_to_decide(deciding, evidence.general, options.margin, options.ahead) < FUTILE

@@ -108,8 +108,8 @@ class Looks:
 
         It ends with a regression, an improvement or no regression within the margin, or if the rest would hardly decide.
         """
-        found = self.comparison_at([*cases], trials)
-        return found.outcome in DECIDED or found.futile
+        comparison = self.comparison_at([*cases], trials)
+        return comparison.outcome in DECIDED or comparison.futile
 
     def comparison_at(self, cases: Sequence[tuple[str, CaseResult]], trials: int) -> Comparison:
         """Return the comparison after this many trials of each case."""

@@ -127,16 +127,16 @@ def by_case(
     return _agree(difference, p_value, level, lambda each: interval_by_case(values, each, reach))
 
 
-def hull(found: Sequence[Tested], difference: float) -> Tested:
+def hull(tests: Sequence[Tested], difference: float) -> Tested:
     """Return what holds under every choice of the missing verdicts: the widest interval, the largest p-value."""
-    first = found[0]
-    if len(found) == 1:
+    first = tests[0]
+    if len(tests) == 1:
         return first
     low, high = (
-        min(difference, *(one.low for one in found)),
-        max(difference, *(one.high for one in found)),
+        min(difference, *(one.low for one in tests)),
+        max(difference, *(one.high for one in tests)),
     )
-    p_value = max(one.p_value for one in found)
+    p_value = max(one.p_value for one in tests)
     if (
         low <= 0 <= high and p_value <= first.level
     ):  # significant under each of them, but not in one direction
@@ -203,13 +203,13 @@ def interval_by_case(
     """Return the interval over cases, at least as wide as that over trials where the runs have different numbers of them."""
     differences = [one.difference for one in values]
     bound = reach if reach or any(differences) else _observed_range(values)
-    found = mean_difference(differences, confidence=1 - level, reach=bound, more_lost=more_lost)
+    difference = mean_difference(differences, confidence=1 - level, reach=bound, more_lost=more_lost)
     counted = _counted_trials(values, reach)
     if not counted:
-        return found.low, found.high
+        return difference.low, difference.high
     whole = reach or 1.0
     low, high = two_shares_interval(counted, confidence=1 - level)
-    return min(found.low, low * whole), max(found.high, high * whole)
+    return min(difference.low, low * whole), max(difference.high, high * whole)
 
 
 def _observed_range(values: Sequence[PairedScore]) -> float:
@@ -280,11 +280,11 @@ def in_general(
     tested = [
         by_case([one.rates for one in view.cases], level, 1.0, by_test_alone=by_test_alone) for view in views
     ]
-    found = hull(tested, known_difference)
+    widest = hull(tested, known_difference)
     lowest = min(lower_bound([one.rates for one in view.cases], error, margin) for view in views)
-    low = min(found.low, lowest) if found.low <= 0 else found.low
+    low = min(widest.low, lowest) if widest.low <= 0 else widest.low
     return InGeneral(
-        found.difference, low, found.high, 1 - found.level, found.p_value, max(low, lowest), gates
+        widest.difference, low, widest.high, 1 - widest.level, widest.p_value, max(low, lowest), gates
     )
 
 

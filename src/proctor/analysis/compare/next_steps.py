@@ -36,7 +36,7 @@ _MOST_CASES = 20
 
 
 def next_steps(
-    found: Comparison,
+    comparison: Comparison,
     base: Manifest,
     candidate: Manifest,
     case_level: float,
@@ -48,43 +48,46 @@ def next_steps(
 
     `store` is the option that ends each command, if the runs are not in the project's store.
     """
-    if found.outcome not in (Change.INCONCLUSIVE, Change.ERROR) or found.look is not None:
+    if comparison.outcome not in (Change.INCONCLUSIVE, Change.ERROR) or comparison.look is not None:
         return
-    yield from _missing_verdicts(found, store)
-    yield from _missing_in_base(found, base.agent, candidate.agent, store, is_baseline=is_baseline)
-    if found.outcome is Change.ERROR or _is_apart(found):
+    yield from _missing_verdicts(comparison, store)
+    yield from _missing_in_base(comparison, base.agent, candidate.agent, store, is_baseline=is_baseline)
+    if comparison.outcome is Change.ERROR or _is_apart(comparison):
         return
-    moved = found.changed(CaseChange.NOW_FAILS) or found.changed(CaseChange.FEWER_TRIALS)
+    moved = comparison.changed(CaseChange.NOW_FAILS) or comparison.changed(CaseChange.FEWER_TRIALS)
     if moved:
-        yield from _new_trials(found, moved, trials_to_show(moved, case_level), (base, candidate), store)
+        yield from _new_trials(comparison, moved, trials_to_show(moved, case_level), (base, candidate), store)
     # cases that were chosen because they fell are not a sample
-    is_sample = not moved or found.pairs > len(moved)
-    if found.more_cases and is_sample:
-        yield f"for cases like these: {_more_text(found)} would show whether they get worse"
+    is_sample = not moved or comparison.pairs > len(moved)
+    if comparison.more_cases and is_sample:
+        yield f"for cases like these: {_more_text(comparison)} would show whether they get worse"
 
 
-def _missing_verdicts(found: Comparison, store: str) -> Iterator[str]:
-    left_out = sum(not one.candidate.total for one in _left_out(found))
+def _missing_verdicts(comparison: Comparison, store: str) -> Iterator[str]:
+    left_out = sum(not one.candidate.total for one in _left_out(comparison))
     if left_out:
         yield _run_all("candidate", left_out)
-    if found.missing_candidate > left_out * max(1, found.candidate.num_runs) and found.candidate.run_id:
-        yield f"get the missing verdicts: proctor resume {found.candidate.run_id} --retry-errors{store}"
+    if (
+        comparison.missing_candidate > left_out * max(1, comparison.candidate.num_runs)
+        and comparison.candidate.run_id
+    ):
+        yield f"get the missing verdicts: proctor resume {comparison.candidate.run_id} --retry-errors{store}"
 
 
 def _missing_in_base(
-    found: Comparison, base: AgentManifest, candidate: AgentManifest, store: str, *, is_baseline: bool
+    comparison: Comparison, base: AgentManifest, candidate: AgentManifest, store: str, *, is_baseline: bool
 ) -> Iterator[str]:
-    if left_out := sum(not one.base.total for one in _left_out(found)):
+    if left_out := sum(not one.base.total for one in _left_out(comparison)):
         yield _run_all("base", left_out)
-    elif found.missing_base and found.base.run_id and base.reference is not None:
+    elif comparison.missing_base and comparison.base.run_id and base.reference is not None:
         source = _checkout(base, candidate, is_same=base.reference == candidate.reference)
         again = ", then store the baseline again" if is_baseline else ""
-        yield f"get the missing verdicts of the base{source}{again}: proctor resume {found.base.run_id} --retry-errors{store}"
+        yield f"get the missing verdicts of the base{source}{again}: proctor resume {comparison.base.run_id} --retry-errors{store}"
 
 
-def _left_out(found: Comparison) -> list[ChangedCase]:
+def _left_out(comparison: Comparison) -> list[ChangedCase]:
     """Return the cases that one of the runs left out and that may have fallen."""
-    return [one for one in found.changed(CaseChange.MISSING) if one.reason == LEFT_OUT]
+    return [one for one in comparison.changed(CaseChange.MISSING) if one.reason == LEFT_OUT]
 
 
 def _run_all(side: str, left_out: int) -> str:
@@ -97,18 +100,18 @@ _LONGEST_CONFIG = 600
 
 
 def rescore_step(
-    found: Comparison, base: Judging, candidate: Judging, *, is_baseline: bool, store: str = ""
+    comparison: Comparison, base: Judging, candidate: Judging, *, is_baseline: bool, store: str = ""
 ) -> str:
     """Return the command that scores one run by the criteria of the other; empty if that is not possible.
 
     It is the base that is scored, or the candidate if the base is a baseline, whose scores do not change. The criteria are shown
     because they may be in no file: ADK's defaults. A config applies to all sets of a run.
     """
-    run, word, other, model = found.base, "base", "candidate", candidate
+    run, word, other, model = comparison.base, "base", "candidate", candidate
     if is_baseline:
-        run, word, other, model = found.candidate, "candidate", "base", base
+        run, word, other, model = comparison.candidate, "candidate", "base", base
     criteria = {(json.dumps(_config(one), ensure_ascii=False), _chosen_metrics(one)) for one in model.sets}
-    if not run.run_id or not _is_apart(found) or len(criteria) != 1:
+    if not run.run_id or not _is_apart(comparison) or len(criteria) != 1:
         return ""
     ((config, metrics),) = criteria
     content = config if len(config) <= _LONGEST_CONFIG else f"the config of the {other}"
@@ -134,15 +137,15 @@ def _config(judged: JudgedSet) -> dict[str, object]:
     return {name: value for name, value in judged.config.items() if value or name == "criteria"}
 
 
-def _more_text(found: Comparison) -> str:
-    more = f"about {found.more_cases:,} more cases"
-    if not found.more_trials or found.futile:
+def _more_text(comparison: Comparison) -> str:
+    more = f"about {comparison.more_cases:,} more cases"
+    if not comparison.more_trials or comparison.futile:
         return more
-    return f"{more}, or about {count_text(found.more_trials, 'more trial')} of each,"
+    return f"{more}, or about {count_text(comparison.more_trials, 'more trial')} of each,"
 
 
 def _new_trials(
-    found: Comparison,
+    comparison: Comparison,
     moved: Sequence[ChangedCase],
     trials: int | None,
     manifests: tuple[Manifest, Manifest],
@@ -164,7 +167,7 @@ def _new_trials(
     if before and now:
         yield f"base{_checkout(base.agent, candidate.agent, is_same=before == now)}: {before}"
         yield f"candidate: {now}"
-    yield from _without_base(found, before, now)
+    yield from _without_base(comparison, before, now)
 
 
 def _without_base(comparison: Comparison, before: str, now: str) -> Iterator[str]:

@@ -52,19 +52,19 @@ class Basis:
     """The drop that would have been noticed, if no difference was seen."""
 
 
-def describe(found: Comparison, basis: Basis) -> None:
+def describe(comparison: Comparison, basis: Basis) -> None:
     """Write the sentences of a comparison into it."""
     if basis.has_verdicts:
-        found.on_these_cases = _on_these_cases(found, deterministic=basis.deterministic)
-        found.in_general = _in_general(found)
-    elif found.pairs:
-        found.on_these_cases = found.in_general = _NO_VERDICTS
+        comparison.on_these_cases = _on_these_cases(comparison, deterministic=basis.deterministic)
+        comparison.in_general = _in_general(comparison)
+    elif comparison.pairs:
+        comparison.on_these_cases = comparison.in_general = _NO_VERDICTS
     reason = (
-        f"{_NO_VERDICTS}: {missing_text(found)}"
-        if found.outcome is Change.ERROR and found.pairs and not basis.has_verdicts
-        else _reason(found, basis)
+        f"{_NO_VERDICTS}: {missing_text(comparison)}"
+        if comparison.outcome is Change.ERROR and comparison.pairs and not basis.has_verdicts
+        else _reason(comparison, basis)
     )
-    found.sentence = f"{OUTCOME_NAMES[found.outcome]}: {reason}{_basis(found)}"
+    comparison.sentence = f"{OUTCOME_NAMES[comparison.outcome]}: {reason}{_basis(comparison)}"
 
 
 OUTCOME_NAMES = {
@@ -115,7 +115,7 @@ TOO_FEW = "too few cases to test"
 _FEWEST_PAIRS = 3
 
 
-def is_too_few(found: Comparison, one: Measured) -> bool:
+def is_too_few(comparison: Comparison, one: Measured) -> bool:
     """Return whether a measure has so few values that no difference of it could be significant.
 
     The tests by case compare the signs of differences: of two cases the smallest possible p-value is 0.5. The pass rate is
@@ -123,37 +123,37 @@ def is_too_few(found: Comparison, one: Measured) -> bool:
     """
     if one.pairs >= _FEWEST_PAIRS or one.verdict:
         return False
-    return one.name != PASSED or found.base.num_runs == found.candidate.num_runs == 1
+    return one.name != PASSED or comparison.base.num_runs == comparison.candidate.num_runs == 1
 
 
 # --- the two questions -------------------------------------------------------------------------------------------------
 
 
-def _on_these_cases(found: Comparison, *, deterministic: bool) -> str:
-    if not found.pairs:
+def _on_these_cases(comparison: Comparison, *, deterministic: bool) -> str:
+    if not comparison.pairs:
         return ""
-    passed = found.measure(PASSED)
+    passed = comparison.measure(PASSED)
     if passed.apart:
         return _NOT_ALIKE
-    too_few = is_too_few(found, passed)
+    too_few = is_too_few(comparison, passed)
     worse = ""
-    if found.significant_cases:
-        worse = f"{_cases_text(len(found.significant_cases))} significantly worse; "
-    elif deterministic and found.changed(CaseChange.NOW_FAILS):
-        worse = f"{_falls_text(found)}, and the agent is deterministic; "
+    if comparison.significant_cases:
+        worse = f"{_cases_text(len(comparison.significant_cases))} significantly worse; "
+    elif deterministic and comparison.changed(CaseChange.NOW_FAILS):
+        worse = f"{_falls_text(comparison)}, and the agent is deterministic; "
     results = {"worse": "significantly worse", "better": "significantly better", "": "not significant"}
     verdict = TOO_FEW if too_few else results[passed.verdict] if passed.difference else ""
     return f"{worse}{change_text(passed, has_interval=not too_few)}{f': {verdict}' if verdict else ''}"
 
 
-def _in_general(found: Comparison) -> str:
-    if found.general is None:
+def _in_general(comparison: Comparison) -> str:
+    if comparison.general is None:
         return ""
-    if found.measure(PASSED).apart:
+    if comparison.measure(PASSED).apart:
         return _NOT_ALIKE
-    one = found.general
-    if found.pairs < _FEWEST_PAIRS and one.lowest < -found.margin:
-        return f"{TOO_FEW}; a drop of more than {_margin(found)} is not ruled out for cases like these"
+    one = comparison.general
+    if comparison.pairs < _FEWEST_PAIRS and one.lowest < -comparison.margin:
+        return f"{TOO_FEW}; a drop of more than {_margin(comparison)} is not ruled out for cases like these"
     level = confidence_text(one.confidence)
     interval = f"{points(one.low)} to {points(one.high)}"
     text = (
@@ -161,9 +161,9 @@ def _in_general(found: Comparison) -> str:
     )
     if one.high < 0:
         return f"{text}{_WORSE}"
-    if one.lowest >= -found.margin:
-        return f"{text}: a drop of more than {_margin(found)} is ruled out"
-    return f"{text}: a drop of more than {_margin(found)} is not ruled out"
+    if one.lowest >= -comparison.margin:
+        return f"{text}: a drop of more than {_margin(comparison)} is ruled out"
+    return f"{text}: a drop of more than {_margin(comparison)} is not ruled out"
 
 
 _WORSE = ": significantly worse"
@@ -176,34 +176,34 @@ def _cases_text(count: int) -> str:
 # --- the reason of the outcome -----------------------------------------------------------------------------------------
 
 
-def _reason(found: Comparison, basis: Basis) -> str:
-    match found.outcome:
+def _reason(comparison: Comparison, basis: Basis) -> str:
+    match comparison.outcome:
         case Change.REGRESSION:
-            return _regression(found)
+            return _regression(comparison)
         case Change.IMPROVEMENT:
-            return _improvement(found)
+            return _improvement(comparison)
         case Change.NO_REGRESSION:
-            return _no_regression(found)
+            return _no_regression(comparison)
         case Change.NO_DIFFERENCE if not basis.could_fall:
             return "nothing could fall, because no trial of the baseline passes"
         case Change.NO_DIFFERENCE:
-            text = _no_difference(found)
+            text = _no_difference(comparison)
             return text if basis.detectable is None else f"{text}; {detectable_text(basis.detectable)}"
         case Change.ERROR:
-            return _error(found)
+            return _error(comparison)
         case Change.INCONCLUSIVE:
-            return _inconclusive(found, basis)
+            return _inconclusive(comparison, basis)
 
 
-def _regression(found: Comparison) -> str:
+def _regression(comparison: Comparison) -> str:
     parts = []
-    if found.significant_cases:
-        names = _named([one.name for one in found.significant_cases])
-        parts.append(f"{_cases_text(len(found.significant_cases))} significantly worse ({names})")
-    parts += [change_text(one) for one in found.measures if one.decides and one.verdict == "worse"]
-    if found.general is not None and found.general.is_regression:
-        parts.append(f"in general {found.in_general.removesuffix(_WORSE)}")
-    return ", ".join(parts) or f"the agent is deterministic, and {_falls_text(found)}"
+    if comparison.significant_cases:
+        names = _named([one.name for one in comparison.significant_cases])
+        parts.append(f"{_cases_text(len(comparison.significant_cases))} significantly worse ({names})")
+    parts += [change_text(one) for one in comparison.measures if one.decides and one.verdict == "worse"]
+    if comparison.general is not None and comparison.general.is_regression:
+        parts.append(f"in general {comparison.in_general.removesuffix(_WORSE)}")
+    return ", ".join(parts) or f"the agent is deterministic, and {_falls_text(comparison)}"
 
 
 def _improvement(comparison: Comparison) -> str:
@@ -219,13 +219,11 @@ def _no_regression(comparison: Comparison) -> str:
     return f"{rates}; a drop of more than {100 * max(0.0, -lowest):.1f} points is ruled out ({confidence})"
 
 
-def _no_difference(found: Comparison) -> str:
-    has_drop = any(one.decides and one.is_drop for one in found.measures)
-    if has_drop or found.changed(CaseChange.FEWER_TRIALS):
-        text = "no case that passed now fails, and no drop is significant"
-    else:
-        text = "nothing fell"
-    return f"{text}; {missing_text(found)}" if found.missing_base or found.missing_candidate else text
+def _no_difference(comparison: Comparison) -> str:
+    has_drop = any(one.decides and one.is_drop for one in comparison.measures)
+    is_worse = has_drop or comparison.changed(CaseChange.FEWER_TRIALS)
+    text = "no case that passed now fails, and no drop is significant" if is_worse else "nothing fell"
+    return "; ".join(filter(None, (text, missing_text(comparison))))
 
 
 def detectable_text(detectable: Detectable) -> str:
@@ -242,32 +240,32 @@ def detectable_text(detectable: Detectable) -> str:
     return f"{' or '.join(parts)} would be noticed in 80 % of comparisons"
 
 
-def _inconclusive(found: Comparison, basis: Basis) -> str:
-    passed = found.measure(PASSED)
+def _inconclusive(comparison: Comparison, basis: Basis) -> str:
+    passed = comparison.measure(PASSED)
     if passed.apart:
         return (
             f"{_NOT_ALIKE}, so that they are not comparable: "
             "`proctor score RUN --config FILE` re-scores one run like the other, and calls no agent"
         )
-    parts = [*_fall_parts(found)]
-    missing = missing_text(found) if found.missing_candidate or found.missing_base else ""
+    parts = [*_fall_parts(comparison)]
+    missing = missing_text(comparison)
     if missing and basis.may_have_fallen:
         parts.append(f"a regression cannot be excluded: {missing}")
     if not parts or basis.require_proof:
-        parts.append(f"a drop of more than {_margin(found)} is not ruled out for cases like these")
+        parts.append(f"a drop of more than {_margin(comparison)} is not ruled out for cases like these")
     if missing and not basis.may_have_fallen:
         parts.append(missing)
     return "; ".join(parts)
 
 
-def _fall_parts(found: Comparison) -> Iterator[str]:
+def _fall_parts(comparison: Comparison) -> Iterator[str]:
     """Yield what fell."""
-    if found.changed(CaseChange.NOW_FAILS):
-        yield f"{_falls_text(found)}, not significant"
-    if dropped := [one.name for one in filter(_has_dropped, found.changed(CaseChange.FEWER_TRIALS))]:
+    if comparison.changed(CaseChange.NOW_FAILS):
+        yield f"{_falls_text(comparison)}, not significant"
+    if dropped := [one.name for one in filter(_has_dropped, comparison.changed(CaseChange.FEWER_TRIALS))]:
         cases = "1 case passes" if len(dropped) == 1 else f"{len(dropped):,} cases pass"
         yield f"{cases} far fewer trials ({_named(dropped)}), not significant after correction"
-    for one in found.measures:
+    for one in comparison.measures:
         if fell_before_correction(one) and not one.verdict:
             yield f"{change_text(one)}, not significant after correction"
 
@@ -291,15 +289,15 @@ def _error(comparison: Comparison) -> str:
     return f"a regression cannot be excluded: {missing_text(comparison)}"
 
 
-def missing_text(found: Comparison) -> str:
-    """Return how many verdicts are missing: `8 verdicts of the candidate are missing`."""
-    counts = (("base", found.missing_base), ("candidate", found.missing_candidate))
+def missing_text(comparison: Comparison) -> str:
+    """Return how many verdicts are missing: `8 verdicts of the candidate are missing`; empty if none is."""
+    counts = (("base", comparison.missing_base), ("candidate", comparison.missing_candidate))
     parts = [f"{count:,} of the {word}" for word, count in counts if count]
-    total = found.missing_base + found.missing_candidate
+    total = comparison.missing_base + comparison.missing_candidate
     noun = count_text(total, "verdict")
     if len(parts) == 1:
         return f"{noun} of the {parts[0].split()[-1]} {'is' if total == 1 else 'are'} missing"
-    return f"{noun} are missing ({' and '.join(parts)})"
+    return f"{noun} are missing ({' and '.join(parts)})" if parts else ""
 
 
 def _has_dropped(case: ChangedCase) -> bool:
@@ -310,8 +308,8 @@ def _has_dropped(case: ChangedCase) -> bool:
     )
 
 
-def _falls_text(found: Comparison) -> str:
-    names = [one.name for one in found.changed(CaseChange.NOW_FAILS)]
+def _falls_text(comparison: Comparison) -> str:
+    names = [one.name for one in comparison.changed(CaseChange.NOW_FAILS)]
     verb = "fails" if len(names) == 1 else "fail"
     return f"{count_text(len(names), 'case')} passed and now {verb} ({_named(names)})"
 
@@ -324,14 +322,15 @@ def _named(names: Sequence[str]) -> str:
 # --- the basis ---------------------------------------------------------------------------------------------------------
 
 
-def _basis(found: Comparison) -> str:
-    if not found.pairs:
+def _basis(comparison: Comparison) -> str:
+    if not comparison.pairs:
         return ""
-    total = max(found.pairs, found.base.cases)  # no figure contains the cases that only the base has
-    cases = f"{found.pairs:,} of " * (found.pairs < total) + count_text(total, "case")
-    if found.look is not None:
-        return f"; by {cases}, {_look_text(found, found.look)}"
-    base, candidate = _trials(found.base), _trials(found.candidate)
+    # no figure contains the cases that only the base has
+    total = max(comparison.pairs, comparison.base.cases)
+    cases = f"{comparison.pairs:,} of " * (comparison.pairs < total) + count_text(total, "case")
+    if comparison.look is not None:
+        return f"; by {cases}, {_look_text(comparison, comparison.look)}"
+    base, candidate = _trials(comparison.base), _trials(comparison.candidate)
     if base != candidate:
         return f"; by {cases} x {base} and {candidate} trials"
     return f"; by {cases}" + (f" x {base} trials" if base != "1" else "")
@@ -342,15 +341,15 @@ def _trials(run: ComparedRun) -> str:
     return f"up to {run.num_runs:,}" if run.most else f"{run.num_runs:,}"
 
 
-def _look_text(found: Comparison, look: Look) -> str:
+def _look_text(comparison: Comparison, look: Look) -> str:
     """Return after how many trials the look was, and its significance level."""
-    run = found.candidate
+    run = comparison.candidate
     trials, most = run.num_runs * run.cases, run.most * run.cases
     saved = f" ({100 * (1 - trials / most):.0f} % fewer)" if trials < most else ""
-    undecided = found.outcome in (Change.INCONCLUSIVE, Change.NO_DIFFERENCE)
+    undecided = comparison.outcome in (Change.INCONCLUSIVE, Change.NO_DIFFERENCE)
     head = "after" if undecided else "decided after"
     end = f"{head} {trials:,} of {most:,} trials{saved}, look {look.number} of {look.of} at p < {look.one_sided:.2g}"
-    if not found.futile:
+    if not comparison.futile:
         return end
     return f"{end}; the others would hardly decide it (a chance below {100 * FUTILE:.0f} %)"
 
@@ -431,18 +430,18 @@ def cost_texts(comparison: Comparison) -> tuple[str, str] | None:
     return before, now
 
 
-def answers(found: Comparison) -> list[tuple[str, str]]:
+def answers(comparison: Comparison) -> list[tuple[str, str]]:
     """Return the answer to each of the two questions, with its label."""
-    both = ("On these cases", found.on_these_cases), ("In general", found.in_general)
+    both = ("On these cases", comparison.on_these_cases), ("In general", comparison.in_general)
     return [(label, text) for label, text in both if text]
 
 
 def missing_texts(comparison: Comparison) -> list[str]:
     """Return which verdicts are missing, in short sentences."""
-    if not comparison.missing_base and not comparison.missing_candidate:
+    if not (missing := missing_text(comparison)):
         return []
     rates = [_rates_text(one) for one in comparison.measures if one.name == PASSED]
-    return [": ".join([missing_text(comparison), *rates])]
+    return [": ".join([missing, *rates])]
 
 
 def _rates_text(passed: Measured) -> str:

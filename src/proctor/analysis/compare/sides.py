@@ -107,10 +107,12 @@ def figures_of_kept(store: Store, run_id: str, *, trials: int, priced: bool) -> 
     last: dict[tuple[int, int], bytes] = {}
     for position, number, evidence in store.attempts(run_id):  # the last attempt at a trial comes last
         last[position, number] = evidence
-    found: defaultdict[int, list[Figures | None]] = defaultdict(list)
+    by_position: defaultdict[int, list[Figures | None]] = defaultdict(list)
     for (position, _), evidence in last.items():
-        found[position].append(_of_json(evidence, priced=priced))
-    return {position: mean for position, trial_figures in found.items() if (mean := _mean(trial_figures))}
+        by_position[position].append(_of_json(evidence, priced=priced))
+    return {
+        position: mean for position, trial_figures in by_position.items() if (mean := _mean(trial_figures))
+    }
 
 
 def figures_of_case(case: CaseResult, *, priced: bool) -> Figures:

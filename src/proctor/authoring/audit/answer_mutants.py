@@ -95,10 +95,10 @@ def _negate(sentence: str) -> str:
     """Return the negated sentence; empty if it has no auxiliary verb in its main clause, before any other clause."""
     if sentence.isupper():
         return _negate(sentence.lower()).upper()
-    found = [(match.start(), pattern, new) for pattern, new in _NOT if (match := pattern.search(sentence))]
-    if not found:
+    matches = [(match.start(), pattern, new) for pattern, new in _NOT if (match := pattern.search(sentence))]
+    if not matches:
         return ""
-    start, pattern, new = min(found, key=lambda each: each[0])
+    start, pattern, new = min(matches, key=lambda each: each[0])
     if _SUBORDINATE.search(sentence[:start]) or start == 0:
         return ""
     return pattern.sub(new, sentence, count=1)

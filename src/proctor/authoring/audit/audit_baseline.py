@@ -58,14 +58,14 @@ def load_baseline(path: str | Path, seed: int) -> AuditBaseline:
     """
     document = read_document(Path(path))
     try:
-        found = AuditBaseline.model_validate({**document.value, "path": str(path)})
+        baseline = AuditBaseline.model_validate({**document.value, "path": str(path)})
     except (ValidationError, TypeError):
         raise SetupError(f"{path}: not an audit: {_NO_AUDIT}") from None
-    if found.seed != seed:
+    if baseline.seed != seed:
         raise SetupError(
-            f"{path}: its mutants are those of seed {found.seed}, and this audit has seed {seed}: add --seed {found.seed}"
+            f"{path}: its mutants are those of seed {baseline.seed}, and this audit has seed {seed}: add --seed {baseline.seed}"
         )
-    return found
+    return baseline
 
 
 # --- Comparison ------------------------------------------------------------------------------------------------------
@@ -124,14 +124,14 @@ _Key = tuple[str, int | None, str, int]
 """Operator, turn and fault of a mutant, and its number among equal ones."""
 
 
-def compare_with(baseline: AuditBaseline, found: AuditResult) -> AuditChange:
+def compare_with(baseline: AuditBaseline, audit: AuditResult) -> AuditChange:
     """Compare each mutant that both audits have.
 
     Raises:
         SetupError: they have no case in common.
     """
     change = AuditChange(baseline.path)
-    now = {(one.eval_set_id, case.eval_id): case for one in found.sets for case in one.cases}
+    now = {(one.eval_set_id, case.eval_id): case for one in audit.sets for case in one.cases}
     before = {(one.eval_set_id, case.eval_id): case for one in baseline.sets for case in one.cases}
     if not now.keys() & before.keys():
         raise SetupError(
@@ -142,8 +142,8 @@ def compare_with(baseline: AuditBaseline, found: AuditResult) -> AuditChange:
         if case is None:
             change.removed.append(earlier.eval_id)
         else:
-            _compare_case(change, case, _caught(earlier.mutants, found.operators), found)
-    change.lost_classes = _lost_classes(before.values(), found)
+            _compare_case(change, case, _caught(earlier.mutants, audit.operators), audit)
+    change.lost_classes = _lost_classes(before.values(), audit)
     return change
 
 
@@ -157,14 +157,14 @@ def _lost_classes(before: Iterable[_Case], result: AuditResult) -> list[str]:
 
 
 def _compare_case(
-    change: AuditChange, case: CaseAudit, before: Mapping[_Key, bool], found: AuditResult
+    change: AuditChange, case: CaseAudit, before: Mapping[_Key, bool], audit: AuditResult
 ) -> None:
-    agents = found.agent_names
+    agents = audit.agent_names
     if case.problem and any(
         is_caught for (operator, *_), is_caught in before.items() if operator not in agents
     ):
         change.without_mutants[case.eval_id] = case.problem
-    for key, is_caught in _caught(case.mutants, found.operators).items():
+    for key, is_caught in _caught(case.mutants, audit.operators).items():
         if key not in before:
             continue
         operator, turn, fault, _ = key
@@ -180,13 +180,13 @@ def _compare_case(
 def _caught(mutants: Sequence[Any], operators: Mapping[str, Any]) -> dict[_Key, bool]:
     """Return whether each mutant is caught."""
     equal: Counter[tuple[Any, ...]] = Counter()
-    found: dict[_Key, bool] = {}
+    caught: dict[_Key, bool] = {}
     for each in mutants:
         if each.operator in operators:
             words = (each.operator, each.turn, each.fault)
-            found[*words, equal[words]] = each.fate is Fate.CAUGHT
+            caught[*words, equal[words]] = each.fate is Fate.CAUGHT
             equal[words] += 1
-    return found
+    return caught
 
 
 # --- Report ----------------------------------------------------------------------------------------------------------
@@ -197,18 +197,18 @@ def change_data(change: AuditChange) -> dict[str, Any]:
     return {"is_worse": change.is_worse, "compared": change.compared, **asdict(change)}
 
 
-def change_blocks(change: AuditChange, found: AuditResult, look: Look) -> Iterator[Block]:
+def change_blocks(change: AuditChange, audit: AuditResult, look: Look) -> Iterator[Block]:
     """Yield what an audit catches less than the baseline, and what it catches more."""
-    yield _line(change_sentence(change, found), "strong")
+    yield _line(change_sentence(change, audit), "strong")
     changed = [(name, one) for name, one in change.classes.items() if one.before != one.now]
     if changed:
-        yield Table(_CLASSES, [_class_row(found.operators[name][0], one) for name, one in changed], indent=2)
+        yield Table(_CLASSES, [_class_row(audit.operators[name][0], one) for name, one in changed], indent=2)
     lost = change.lost if look.verbose else _one_of_each_class(change.lost)
     if lost:
-        yield Table(_LOST, [_lost_row(each, found) for each in lost], indent=2)
+        yield Table(_LOST, [_lost_row(each, audit) for each in lost], indent=2)
     if len(change.lost) > len(lost):
         yield _line(f"  … and {len(change.lost) - len(lost):,} more (-v)")
-    yield from _case_lines(change, found)
+    yield from _case_lines(change, audit)
     yield Gap(is_everywhere=True)
 
 
@@ -228,9 +228,9 @@ def _one_of_each_class(lost: Sequence[MutantChange]) -> Sequence[MutantChange]:
     return [*{each.operator: each for each in reversed(lost)}.values()][::-1][:_FEW]
 
 
-def change_sentence(change: AuditChange, found: AuditResult) -> str:
+def change_sentence(change: AuditChange, audit: AuditResult) -> str:
     """Return in one sentence whether the sets catch less than before."""
-    sets = "set catches" if len(found.sets) == 1 else "sets catch"
+    sets = "set catches" if len(audit.sets) == 1 else "sets catch"
     parts = [
         f"{count_text(len(items), noun)} {what}"
         for items, noun, what in (
@@ -267,10 +267,10 @@ def _class_row(label: str, one: ClassChange) -> Row:
     )
 
 
-def _lost_row(each: MutantChange, found: AuditResult) -> Row:
+def _lost_row(each: MutantChange, audit: AuditResult) -> Row:
     turn = "" if each.turn is None else f"turn {each.turn + 1}: "
     case = f"{each.eval_id} ({each.place})" if each.place else each.eval_id
-    fault = f"{found.operators[each.operator][0]}: {turn}{each.fault}"
+    fault = f"{audit.operators[each.operator][0]}: {turn}{each.fault}"
     return Row([[Span(case, is_data=True)], [Span(fault)]])
 
 

@@ -66,7 +66,7 @@ _LONGEST = 110
 class ShownAudit:
     """An audit as a report shows it."""
 
-    found: AuditResult
+    result: AuditResult
     options: ReportOptions = DEFAULTS
     change: AuditChange | None = None
     """The comparison with an earlier audit."""
@@ -76,8 +76,8 @@ class ShownAudit:
     def blocks(self, look: Look) -> Iterator[Block]:
         """Return it as text blocks."""
         if self.eval_id is not None:
-            return survivor_blocks(self.found, self.eval_id)
-        return audit_blocks(self.found, look, self.change)
+            return survivor_blocks(self.result, self.eval_id)
+        return audit_blocks(self.result, look, self.change)
 
 
 def write_for_people(view: ShownAudit, out: TextIO) -> None:
@@ -90,14 +90,14 @@ def _write_markdown(view: ShownAudit, out: TextIO) -> None:
 
 
 def _write_github(view: ShownAudit, out: TextIO) -> None:
-    lines = github_lines(view.found, view.change)
+    lines = github_lines(view.result, view.change)
     out.writelines(f"{encodable(line, getattr(out, 'encoding', None))}\n" for line in lines)
 
 
 Writer = Callable[[ShownAudit, TextIO], None]
 
 WRITERS: dict[str, Writer] = {
-    "json": lambda shown, out: write_json(audit_data(shown.found, shown.change), out),
+    "json": lambda shown, out: write_json(audit_data(shown.result, shown.change), out),
     "markdown": _write_markdown,
     "md": _write_markdown,
     "github": _write_github,
@@ -111,39 +111,39 @@ write_audit_error = partial(
 """Writes why there is no audit, as the report of a name: one of `WRITERS` or `html`."""
 
 
-def audit_text(found: AuditResult) -> str:
+def audit_text(audit: AuditResult) -> str:
     """Return it as plain text, with the mutants that survive."""
     out = StringIO()
-    write_for_people(ShownAudit(found, ReportOptions(verbose=True, color=False)), out)
+    write_for_people(ShownAudit(audit, ReportOptions(verbose=True, color=False)), out)
     return out.getvalue()
 
 
-def audit_data(found: AuditResult, change: AuditChange | None = None) -> dict[str, Any]:
+def audit_data(audit: AuditResult, change: AuditChange | None = None) -> dict[str, Any]:
     """Return it as plain data; `baseline` is the comparison with an earlier audit."""
     compared = {} if change is None else {"baseline": change_data(change)}
     return {
         "version": 1,
-        "run_id": found.run_id or None,
-        "seed": found.seed,
-        "sentence": sentence(found),
-        "score": _score_data(found.score),
+        "run_id": audit.run_id or None,
+        "seed": audit.seed,
+        "sentence": sentence(audit),
+        "score": _score_data(audit.score),
         "operators": [
             {"name": each.name, "label": each.label, "family": each.family, **_score_data(each.score)}
-            for each in found.by_operator
+            for each in audit.by_operator
         ],
         "passed_by_any": [
-            {"eval_id": case.eval_id, "place": case.place, "agents": found.agents_that_pass(case)}
-            for case in found.passed_by_any
+            {"eval_id": case.eval_id, "place": case.place, "agents": audit.agents_that_pass(case)}
+            for case in audit.passed_by_any
         ],
-        "proposals": [asdict(each) for each in found.proposals],
-        "metrics": [asdict(metric) for metric in found.metrics],
-        "metrics_that_fail_no_mutant": list(dict.fromkeys(metric.name for metric in found.idle_metrics)),
-        "evidence": [evidence_data(each) for each in found.evidence],
-        "judged": judged_data(found.judged),
-        "from_run": found.from_run,
-        "leakage": leakage_data(found.leakage),
-        "sets": [*map(_set_data, found.sets)],
-        "warnings": found.warnings,
+        "proposals": [asdict(each) for each in audit.proposals],
+        "metrics": [asdict(metric) for metric in audit.metrics],
+        "metrics_that_fail_no_mutant": list(dict.fromkeys(metric.name for metric in audit.idle_metrics)),
+        "evidence": [evidence_data(each) for each in audit.evidence],
+        "judged": judged_data(audit.judged),
+        "from_run": audit.from_run,
+        "leakage": leakage_data(audit.leakage),
+        "sets": [*map(_set_data, audit.sets)],
+        "warnings": audit.warnings,
         **compared,
     }
 
@@ -164,21 +164,21 @@ def _score_data(score: MutationScore) -> dict[str, Any]:
 # --- Annotations of GitHub -------------------------------------------------------------------------------------------
 
 
-def github_lines(found: AuditResult, change: AuditChange | None) -> Iterator[str]:
+def github_lines(audit: AuditResult, change: AuditChange | None) -> Iterator[str]:
     """Yield the result as notice, an error for each case that proves nothing, and a warning for each with survivors; the worst first."""
-    sentences = [*([change_sentence(change, found)] if change is not None else []), sentence(found)]
+    sentences = [*([change_sentence(change, audit)] if change is not None else []), sentence(audit)]
     yield annotation("notice", "Proctor: audit", sentences)
-    yield from _limited("error", [*_errors(found, change)])
-    survivors = filter(_survivor_count, sorted(found.audited, key=_survivor_count, reverse=True))
-    faults = [("faults survive", case, _surviving_faults(found, case)) for case in survivors]
+    yield from _limited("error", [*_errors(audit, change)])
+    survivors = filter(_survivor_count, sorted(audit.audited, key=_survivor_count, reverse=True))
+    faults = [("faults survive", case, _surviving_faults(audit, case)) for case in survivors]
     yield from _limited("warning", faults)
 
 
-def _errors(found: AuditResult, change: AuditChange | None) -> Iterator[tuple[str, CaseAudit, str]]:
+def _errors(audit: AuditResult, change: AuditChange | None) -> Iterator[tuple[str, CaseAudit, str]]:
     """Yield the cases that a pull request must not add, each with a title and what is wrong."""
     lost = {each.eval_id: each for each in reversed(change.lost)} if change is not None else {}
-    for case in found.cases:
-        if agents := found.agents_that_pass(case):
+    for case in audit.cases:
+        if agents := audit.agents_that_pass(case):
             yield "an agent that does nothing passes", case, ", ".join(agents)
         if case.contradicts:
             yield "its recorded conversation does not pass", case, case.problem
@@ -186,9 +186,9 @@ def _errors(found: AuditResult, change: AuditChange | None) -> Iterator[tuple[st
             yield "no longer caught", case, lost[case.eval_id].fault
 
 
-def _surviving_faults(found: AuditResult, case: CaseAudit) -> str:
+def _surviving_faults(audit: AuditResult, case: CaseAudit) -> str:
     faults = [
-        f"{found.operators[each.operator][0]}: {each.fault}"
+        f"{audit.operators[each.operator][0]}: {each.fault}"
         for each in case.mutants
         if each.fate is Fate.SURVIVED
     ]
@@ -210,40 +210,40 @@ def _limited(level: str, cases: Sequence[tuple[str, CaseAudit, str]]) -> Iterato
 # --- Blocks ----------------------------------------------------------------------------------------------------------
 
 
-def audit_blocks(found: AuditResult, look: Look, change: AuditChange | None = None) -> Iterator[Block]:
+def audit_blocks(audit: AuditResult, look: Look, change: AuditChange | None = None) -> Iterator[Block]:
     """Yield the audit as blocks, the same in every form."""
-    yield from change_blocks(change, found, look) if change is not None else ()
-    yield _line(sentence(found), "strong")
-    yield text_line(_scope(found))
+    yield from change_blocks(change, audit, look) if change is not None else ()
+    yield _line(sentence(audit), "strong")
+    yield text_line(_scope(audit))
     yield Gap(is_everywhere=True)
-    if found.audited:
-        if any(case.mutants for case in found.audited):
-            yield _table(found, everything=look.verbose)
-        yield from _not_applicable(found, everything=look.verbose)
+    if audit.audited:
+        if any(case.mutants for case in audit.audited):
+            yield _table(audit, everything=look.verbose)
+        yield from _not_applicable(audit, everything=look.verbose)
         yield Gap(is_everywhere=True)
-    yield from judge_blocks(found, everything=look.verbose)
-    yield from leakage_blocks(found.leakage, everything=look.verbose) if found.leakage is not None else ()
-    problems = [*_problem_lines(found, everything=look.verbose)]
+    yield from judge_blocks(audit, everything=look.verbose)
+    yield from leakage_blocks(audit.leakage, everything=look.verbose) if audit.leakage is not None else ()
+    problems = [*_problem_lines(audit, everything=look.verbose)]
     yield from problems
     if problems:
         yield Gap(is_everywhere=True)
-    yield from proposal_blocks(found.proposals, look)
+    yield from proposal_blocks(audit.proposals, look)
     if look.verbose:
-        yield from _survivors(found)
-    yield from _next_steps(found, verbose=look.verbose)
+        yield from _survivors(audit)
+    yield from _next_steps(audit, verbose=look.verbose)
 
 
-def _scope(found: AuditResult) -> str:
-    names = [each.path or each.eval_set_id for each in found.sets]
-    sources = list(dict.fromkeys(each.config_source for each in found.sets))
+def _scope(audit: AuditResult) -> str:
+    names = [each.path or each.eval_set_id for each in audit.sets]
+    sources = list(dict.fromkeys(each.config_source for each in audit.sets))
     sets = names[0] if len(names) == 1 else count_text(len(names), "set")
     config = sources[0] if len(sources) == 1 else count_text(len(sources), "config")
-    total = sum(1 for _ in found.cases)
-    source = f"conversations of run {found.from_run}, " if found.from_run else ""
-    stored = f", stored as {found.run_id}" if found.run_id else ""
+    total = sum(1 for _ in audit.cases)
+    source = f"conversations of run {audit.from_run}, " if audit.from_run else ""
+    stored = f", stored as {audit.run_id}" if audit.run_id else ""
     return (
-        f"{sets}: {len(found.audited):,} of {count_text(total, 'case')} audited, {source}scored by {config}, "
-        f"seed {found.seed}{stored}"
+        f"{sets}: {len(audit.audited):,} of {count_text(total, 'case')} audited, {source}scored by {config}, "
+        f"seed {audit.seed}{stored}"
     )
 
 
@@ -256,9 +256,9 @@ _COLUMNS = (
 )
 
 
-def _table(found: AuditResult, *, everything: bool) -> Table:
+def _table(audit: AuditResult, *, everything: bool) -> Table:
     """Return the weak operators one by one, and the others by family unless everything is asked for."""
-    applied = [each for each in found.by_operator if each.score.made or each.score.errors]
+    applied = [each for each in audit.by_operator if each.score.made or each.score.errors]
     if everything:
         return Table(_COLUMNS, [_row(each.label, each.score) for each in applied], indent=2)
     weak = sorted(filter(_is_single, applied), key=lambda each: each.score.share or 0.0)
@@ -307,31 +307,31 @@ def _row(label: str, score: MutationScore) -> Row:
     return Row([[Span(text, role if number in (2, 4) else "")] for number, text in enumerate(cells)])
 
 
-def _not_applicable(found: AuditResult, *, everything: bool) -> Iterator[Block]:
-    idle = [each.label for each in found.by_operator if not (each.score.made or each.score.errors)]
+def _not_applicable(audit: AuditResult, *, everything: bool) -> Iterator[Block]:
+    idle = [each.label for each in audit.by_operator if not (each.score.made or each.score.errors)]
     first_names = idle if everything else idle[:_FEW]
     more = f" and {len(idle) - len(first_names)} more (-v)" if len(first_names) < len(idle) else ""
     sampled = (
-        ", or not in the sample of the judges" if found.judged is not None and found.judged.limit else ""
+        ", or not in the sample of the judges" if audit.judged is not None and audit.judged.limit else ""
     )
     if idle:
         yield _line(f"  not applicable to these cases{sampled}: {', '.join(first_names)}{more}", "dim")
 
 
-def _problem_lines(found: AuditResult, *, everything: bool) -> Iterator[Block]:
+def _problem_lines(audit: AuditResult, *, everything: bool) -> Iterator[Block]:
     """Yield what is wrong with single cases and with the criteria, the worst first."""
-    passed = [(case, ", ".join(found.agents_that_pass(case))) for case in found.passed_by_any]
+    passed = [(case, ", ".join(audit.agents_that_pass(case))) for case in audit.passed_by_any]
     yield from _case_lines("that an agent passes that does nothing:", passed)
-    failed = [(case, case.problem) for case in found.contradictions]
+    failed = [(case, case.problem) for case in audit.contradictions]
     what = "whose own recorded conversation does not pass or cannot be scored (no mutants are counted):"
     yield from _case_lines(what, failed)
-    yield from _left_out_cases(found)
-    same = [f"{case.eval_id} (as {case.same_as})" for case in found.audited if case.same_as]
+    yield from _left_out_cases(audit)
+    same = [f"{case.eval_id} (as {case.same_as})" for case in audit.audited if case.same_as]
     if same:
         more = "…" if len(same) > _FEW else ""
         yield text_line(f"{count_text(len(same), 'redundant case')}: {', '.join(same[:_FEW])}{more}")
-    yield from criteria_lines(found, everything=everything)
-    fates = chain.from_iterable(case.mutants for case in found.audited)
+    yield from criteria_lines(audit, everything=everything)
+    fates = chain.from_iterable(case.mutants for case in audit.audited)
     yield from _error_line([each for each in fates if each.fate is Fate.ERROR])
 
 
@@ -344,9 +344,9 @@ def _case_lines(what: str, cases: Sequence[tuple[CaseAudit, str]]) -> Iterator[B
         yield text_line(f"  … and {len(cases) - _FEW:,} more (--json has all)")
 
 
-def _left_out_cases(found: AuditResult) -> Iterator[Block]:
+def _left_out_cases(audit: AuditResult) -> Iterator[Block]:
     reasons: dict[str, list[CaseAudit]] = {}
-    for case in found.cases:
+    for case in audit.cases:
         if case.problem and not case.contradicts:
             reasons.setdefault(case.problem, []).append(case)
     for reason, cases in reasons.items():
@@ -362,33 +362,33 @@ def _error_line(errors: Sequence[MutantFate]) -> Iterator[Block]:
         yield _line(text, "error")
 
 
-def _survivors(found: AuditResult) -> Iterator[Block]:
-    for case in found.audited:
+def _survivors(audit: AuditResult) -> Iterator[Block]:
+    for case in audit.audited:
         survivors = [each for each in case.mutants if each.fate is Fate.SURVIVED]
         if survivors:
             yield _line(f"{_named(case)} passes with:", "strong")
         for each in survivors:
             turn = "" if each.turn is None else f"turn {each.turn + 1}: "
-            yield text_line(f"  {found.operators[each.operator][0]}: {turn}{each.fault}")
+            yield text_line(f"  {audit.operators[each.operator][0]}: {turn}{each.fault}")
     yield Gap(is_everywhere=True)
 
 
-def _next_steps(found: AuditResult, *, verbose: bool) -> Iterator[Block]:
-    survived = found.score.made - found.score.caught
+def _next_steps(audit: AuditResult, *, verbose: bool) -> Iterator[Block]:
+    survived = audit.score.made - audit.score.caught
     if survived and not verbose:
-        and_changes = ", and each change ready to paste" if found.proposals else ""
+        and_changes = ", and each change ready to paste" if audit.proposals else ""
         mutants = "surviving mutant" if survived == 1 else f"{survived:,} surviving mutants"
         yield text_line(f"next: -v lists the {mutants} by case{and_changes}")
     elif survived:
-        worst = max(found.audited, key=_survivor_count).eval_id
+        worst = max(audit.audited, key=_survivor_count).eval_id
         how = (
-            f"proctor show {found.run_id} {shlex.quote(worst)}"
-            if found.run_id
+            f"proctor show {audit.run_id} {shlex.quote(worst)}"
+            if audit.run_id
             else f"proctor audit … --case {shlex.quote(worst)}"
         )
         yield text_line(f"next: `{how}` shows what was planted there, and why it passes")
-    yield from advice_lines(found)
-    if any(case.problem.startswith(ASSERTS_NOTHING) for case in found.cases):
+    yield from advice_lines(audit)
+    if any(case.problem.startswith(ASSERTS_NOTHING) for case in audit.cases):
         yield text_line(
             "next: `proctor check` names the place of each case that asserts nothing, and what it needs"
         )

@@ -9,27 +9,27 @@ from proctor.schema.analysis.audit_result import AGENTS, AuditResult
 from proctor.stats.intervals import wilson
 
 
-def sentence(found: AuditResult) -> str:
+def sentence(audit: AuditResult) -> str:
     """Return the result in one sentence: how many mutants are caught, and which are not."""
-    score = found.score
+    score = audit.score
     if not score.made:
         return "No mutant could be made and scored: nothing was measured."
     low, high = (100 * each for each in score.interval)
     share = f"{percent_text(score.share)}, 95 % CI {low:.0f}–{high:.0f} %"
     errors = [f"{score.errors:,} could not be scored"] if score.errors else []
-    parts = [f"Catches {score.caught:,} of {score.made:,} mutants ({share})", *errors, *_weaknesses(found)]
+    parts = [f"Catches {score.caught:,} of {score.made:,} mutants ({share})", *errors, *_weaknesses(audit)]
     return "; ".join(parts) + "."
 
 
-def shortfall(found: AuditResult, required: float) -> str:
+def shortfall(audit: AuditResult, required: float) -> str:
     """Explain why an audit does not meet the required share; empty if it does."""
-    if problem := _shortfall_of_share(found, required) or _shortfall_of_sample(found, required):
+    if problem := _shortfall_of_share(audit, required) or _shortfall_of_sample(audit, required):
         return problem
-    if passed := found.passed_by_any:
+    if passed := audit.passed_by_any:
         return f"an agent that does nothing passes {count_text(len(passed), 'case')}"
-    if failed := found.contradictions:
+    if failed := audit.contradictions:
         return f"the recorded conversation of {count_text(len(failed), 'case')} does not pass or cannot be scored"
-    check = found.leakage
+    check = audit.leakage
     return f"{check.agent} could see expected values" if check is not None and check.leaks else ""
 
 
@@ -60,8 +60,8 @@ def _shortfall_of_sample(result: AuditResult, required: float) -> str:
     return ""
 
 
-def _weaknesses(found: AuditResult) -> Iterator[str]:
-    weak = [each for each in found.by_operator if each.score.is_weak and each.family != AGENTS]
+def _weaknesses(audit: AuditResult) -> Iterator[str]:
+    weak = [each for each in audit.by_operator if each.score.is_weak and each.family != AGENTS]
     for word, is_blind in (("blind to", True), ("weak on", False)):
         labels = [each.label for each in weak if each.score.is_blind is is_blind]
         if labels:

@@ -87,23 +87,23 @@ async def audit(  # noqa: PLR0913 - the options of the command
     prepared = prepare("replay", eval_sets, options, plays=False)  # type: ignore[arg-type]  # names of options
     with nullcontext() if prepared.store is None or is_open(store) else closing(prepared.store):
         with open_conversations(from_run, store) as conversations:
-            found, cases = await _audit(prepared, operators, seed, timeout, conversations)
-        _check_case(found.sets, case)  # before anything is spent on judges
+            result, cases = await _audit(prepared, operators, seed, timeout, conversations)
+        _check_case(result.sets, case)  # before anything is spent on judges
         if agent is not None:
-            found.leakage = await find_leaks(agent, prepared.plan.sets)
-        stored = stored_run_of(prepared, found, cases, mutants)
+            result.leakage = await find_leaks(agent, prepared.plan.sets)
+        stored = stored_run_of(prepared, result, cases, mutants)
         with closing(stored) if stored is not None else nullcontext():
             async with judges:
-                cases = await judges.ask(prepared, found, cases, timeout, stored)
+                cases = await judges.ask(prepared, result, cases, timeout, stored)
                 if proposals:
                     sound = [each for each in cases if each.is_sound]
-                    found.proposals = await propose(sound, timeout, judges.provided, judges.notify)
-                judges.count_usage(found)
+                    result.proposals = await propose(sound, timeout, judges.provided, judges.notify)
+                judges.count_usage(result)
             if case is not None:
-                found.evidence = _evidence(cases, case)
+                result.evidence = _evidence(cases, case)
             if stored is not None:
-                found.run_id = store_audit(stored, found, cases)
-        return found
+                result.run_id = store_audit(stored, result, cases)
+        return result
 
 
 _Notify = Callable[[str], None]
@@ -133,15 +133,15 @@ class _Judges:
         if self.provided is not None:
             await self.provided.close()
 
-    def count_usage(self, found: AuditResult) -> None:
+    def count_usage(self, audit: AuditResult) -> None:
         """Note what the judges used, for mutants and for proposals."""
-        if self.provided is not None and found.judged is not None:
-            found.judged.usage = dict(money_by_purpose(self.provided.spending())).get("judge", "no call")
+        if self.provided is not None and audit.judged is not None:
+            audit.judged.usage = dict(money_by_purpose(self.provided.spending())).get("judge", "no call")
 
     async def ask(
         self,
         prepared: Prepared,
-        found: AuditResult,
+        audit: AuditResult,
         cases: list[AuditedCase],
         seconds: float | None,
         stored: StoredRun | None,
@@ -159,7 +159,7 @@ class _Judges:
             stored.begin(None)
             provided.remember(Answers(stored))
         self.provided = provided
-        return await judge_mutants(found, cases, self._limit, seconds=seconds, notify=self.notify)
+        return await judge_mutants(audit, cases, self._limit, seconds=seconds, notify=self.notify)
 
 
 def _ignore(_: str) -> None:
@@ -251,7 +251,7 @@ async def _audit_set(
     audited: list[AuditedCase],
 ) -> SetAudit:
     """Audit one set, and append its recorded cases to `audited`."""
-    found = SetAudit(
+    audit = SetAudit(
         plan.source.eval_set_id,
         plan.source.label,
         plan.summary.config_source,
@@ -263,12 +263,12 @@ async def _audit_set(
         skip = plan.skip_reason(index)
         problem = recording.problem or skip.replace("left out by --no-judge", "which needs --judge")
         one = CaseAudit(recording.case.eval_id, plan.source.where(index), problem)
-        found.cases.append(one)
+        audit.cases.append(one)
         scorer = CaseScorer(plan, recording, seconds)
         survivors = [] if skip else await auditor.audit(one, recording, scorer)
         audited.append(AuditedCase(one, plan, index, recording, survivors))
-    found.metrics = [each for each in tally.values() if each.scored or each.name in plan.config.criteria]
-    return found
+    audit.metrics = [each for each in tally.values() if each.scored or each.name in plan.config.criteria]
+    return audit
 
 
 def _tally(plan: SetPlan) -> dict[str, MetricAudit]:
@@ -281,7 +281,7 @@ async def find_passed_by_idle(plan: SetPlan, most: int) -> dict[int, str]:
 
     Cases with metrics that run the user's code or ask a judge are left out.
     """
-    found: dict[int, str] = {}
+    faults: dict[int, str] = {}
     for index in [*plan.cases][:most]:
         recording = Recording(plan.source.case(index))
         if not all(metric.is_quick for metric in plan.metrics_for(recording.case)):
@@ -290,5 +290,5 @@ async def find_passed_by_idle(plan: SetPlan, most: int) -> dict[int, str]:
         for operator in _IDLE:
             for mutant in mutants_of(recording, operator, 0):
                 if (await scorer.score(mutant.turns, mutant.state)).outcome is Outcome.PASSED:
-                    found.setdefault(index, mutant.fault)
-    return found
+                    faults.setdefault(index, mutant.fault)
+    return faults

@@ -194,12 +194,12 @@ def _without(recording: Recording, places: Sequence[tuple[int, CallPlace]]) -> d
 
 def _with_response(events: Events, place: CallPlace) -> list[Part]:
     """Return the part of a call, and that of its response."""
-    found: list[Part] = []
+    pair: list[Part] = []
     for event in events[place.event :]:
         for part in parts_of(event):
-            if part.function_call is place.call or (len(found) == 1 and _answers(part, place.call)):
-                found.append(part)
-    return found
+            if part.function_call is place.call or (len(pair) == 1 and _answers(part, place.call)):
+                pair.append(part)
+    return pair
 
 
 def _pruned(events: Events, removed_parts: Sequence[Part]) -> Iterator[Event]:

@@ -29,33 +29,33 @@ _FEW = 3
 _COLUMNS = (Column("change"), Column("catches"), Column(wraps=True))
 
 
-def criteria_lines(found: AuditResult, *, everything: bool) -> Iterator[Block]:
+def criteria_lines(audit: AuditResult, *, everything: bool) -> Iterator[Block]:
     """Yield which metrics decide nothing, and which thresholds decide the same."""
-    for metric in found.idle_metrics:
+    for metric in audit.idle_metrics:
         limit = "" if metric.threshold is None else f" (threshold {metric.threshold:g})"
         text = f"`{metric.name}`{limit} failed none of the mutants that it scored ({metric.scored:,})"
         yield Line([Span(text, "warning")], record=(text,))
-    for metric in found.metrics:
+    for metric in audit.metrics:
         if metric.varied:
             count = count_text(metric.varied, "recorded conversation")
             text = f"`{metric.name}` gave {count} another score or none the second time: what it catches may be chance"
             yield Line([Span(text, "bad")], record=(text,))
-    yield from _threshold_lines(found, everything=everything)
-    yield from _left_out_metrics(found)
+    yield from _threshold_lines(audit, everything=everything)
+    yield from _left_out_metrics(audit)
 
 
-def _left_out_metrics(found: AuditResult) -> Iterator[Block]:
-    unused = {metric.name for metric in found.metrics if not metric.scored} if found.score.made else set()
+def _left_out_metrics(audit: AuditResult) -> Iterator[Block]:
+    unused = {metric.name for metric in audit.metrics if not metric.scored} if audit.score.made else set()
     yield from _names("scored no mutant, because they apply to none of these cases", unused)
-    metrics = chain.from_iterable(one.metrics for one in found.sets)
+    metrics = chain.from_iterable(one.metrics for one in audit.sets)
     yield from _names("reported only, `gate` is false", {each.name for each in metrics if not each.gate})
-    left_out = set(chain.from_iterable(one.left_out for one in found.sets))
+    left_out = set(chain.from_iterable(one.left_out for one in audit.sets))
     yield from _names("not measured, these metrics ask a judge", left_out)
 
 
-def _threshold_lines(found: AuditResult, *, everything: bool) -> Iterator[Block]:
+def _threshold_lines(audit: AuditResult, *, everything: bool) -> Iterator[Block]:
     """Yield the thresholds between which no verdict changes, if the range is wide."""
-    for metric in found.metrics:
+    for metric in audit.metrics:
         if metric.threshold is None or metric.up_to is None:
             continue
         is_wide = metric.up_to - (metric.above or 0.0) >= _WIDE
@@ -114,18 +114,18 @@ def snippets(changes: Sequence[Proposal]) -> Iterator[str]:
     yield from (each.snippet for each in [*of_config[-1:], *(each for each in changes if each.eval_id)])
 
 
-def advice_lines(found: AuditResult) -> Iterator[Block]:
+def advice_lines(audit: AuditResult) -> Iterator[Block]:
     """Yield what may catch the rest, which no audit can try: a judge that was not asked, and a statement that a case lacks."""
-    survived = [each for case in found.audited for each in case.mutants if each.fate is Fate.SURVIVED]
-    left = len(survived) - sum(each.catches for each in found.proposals)
-    has_judge = found.judged is not None or any(one.left_out for one in found.sets)
-    if left > 0 and not has_judge and any(found.operators[each.operator][1] == ANSWERS for each in survived):
+    survived = [each for case in audit.audited for each in case.mutants if each.fate is Fate.SURVIVED]
+    left = len(survived) - sum(each.catches for each in audit.proposals)
+    has_judge = audit.judged is not None or any(one.left_out for one in audit.sets)
+    if left > 0 and not has_judge and any(audit.operators[each.operator][1] == ANSWERS for each in survived):
         yield text_line(
             f"next: {count_text(left, 'mutant')} {'is' if left == 1 else 'are'} left; an LLM judge can compare the meaning: "
             f"`{JUDGE}` in the criteria, and --judge to audit it"
         )
-    caught = set(chain.from_iterable(each.faults for each in found.proposals))
-    if any({*found.agents_that_pass(case)} - caught for case in found.passed_by_any):
+    caught = set(chain.from_iterable(each.faults for each in audit.proposals))
+    if any({*audit.agents_that_pass(case)} - caught for case in audit.passed_by_any):
         yield text_line(
             "next: a case that an agent passes that does nothing needs an answer, a call or a final state; `proctor bless` "
             "takes them from a run"

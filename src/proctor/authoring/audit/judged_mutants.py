@@ -53,7 +53,7 @@ Order = Sequence[tuple[int, int]]
 
 
 async def judge_mutants(
-    found: AuditResult,
+    audit: AuditResult,
     cases: Sequence[AuditedCase],
     limit: int,
     *,
@@ -64,19 +64,19 @@ async def judge_mutants(
 
     `notify` gets the number of calls before the first one.
     """
-    sample = _Sample(cases, found.seed, limit)
+    sample = _Sample(cases, audit.seed, limit)
     notify(sample.estimate())
     verdicts = await _ask(cases, sample, seconds)
     sample.end_before(verdicts.is_refused)
     answered = sum(map(_is_answered, verdicts.mutants.values()))
-    found.judged = JudgedMutants(
+    audit.judged = JudgedMutants(
         _audit_of_judges(cases, verdicts),
         sample.all_undecided,
         answered,
         verdicts.refusal or sample.limit_text,
-        sample.left_out(found.agent_names),
+        sample.left_out(audit.agent_names),
     )
-    _count(found, cases, verdicts)
+    _count(audit, cases, verdicts)
     return [
         _with_verdicts(case, number, verdicts, sample.places(number)) for number, case in enumerate(cases)
     ]
@@ -257,14 +257,14 @@ def _with_verdicts(case: AuditedCase, number: int, verdicts: _Verdicts, places: 
     return replace(case, survivors=[now[place] for place in survived])
 
 
-def _count(found: AuditResult, cases: Sequence[AuditedCase], verdicts: _Verdicts) -> None:
+def _count(audit: AuditResult, cases: Sequence[AuditedCase], verdicts: _Verdicts) -> None:
     """Count what each judge decided among the gating metrics."""
     tallies = {
-        id(case): {each.name: each for each in one.metrics} for one in found.sets for case in one.cases
+        id(case): {each.name: each for each in one.metrics} for one in audit.sets for case in one.cases
     }
     for case, operator, scored in _by_operator(cases, verdicts):
         tally = tallies[id(case.audit)]
-        if operator and operator not in found.agent_names:
+        if operator and operator not in audit.agent_names:
             for name in {metric.name for metric in judge_metrics(case)} & scored.scores.keys():
                 tally[name].scored += 1
                 tally[name].failed += name in scored.failed
@@ -309,9 +309,9 @@ def _by_operator(
 # --- As text and as plain data ----------------------------------------------------------------------------------------
 
 
-def judge_blocks(found: AuditResult, *, everything: bool) -> Iterator[Block]:
+def judge_blocks(audit: AuditResult, *, everything: bool) -> Iterator[Block]:
     """Yield what each judge noticed, and of what it was asked; `everything`: each class of faults in its own row."""
-    judged = found.judged
+    judged = audit.judged
     if judged is None:
         return
     for one in judged.judges:
@@ -321,18 +321,18 @@ def judge_blocks(found: AuditResult, *, everything: bool) -> Iterator[Block]:
             yield Line([Span(text, "bad")], record=(text,))
             continue
         if one.classes:
-            yield _class_table(found, one, everything=everything)
-        yield from (text_line(f"  {text}") for text in judge_notes(found, one))
+            yield _class_table(audit, one, everything=everything)
+        yield from (text_line(f"  {text}") for text in judge_notes(audit, one))
     yield text_line(asked_text(judged))
     yield Gap(is_everywhere=True)
 
 
-def judge_notes(found: AuditResult, one: JudgeAudit) -> Iterator[str]:
+def judge_notes(audit: AuditResult, one: JudgeAudit) -> Iterator[str]:
     """Yield what the rates of a judge mean for a run, and what they leave out."""
     if one.confusion.both_fail and one.right:
         yield f"if it passes 90 of 100 conversations, {_corrected(one)} are right"
     if one.unread:
-        names = ", ".join(f"{found.operators[name][0]} {count:,}" for name, count in one.unread.items())
+        names = ", ".join(f"{audit.operators[name][0]} {count:,}" for name, count in one.unread.items())
         yield f"not counted, it noticed none and may not read them: {names}"
     if one.without_verdict:
         yield f"without a verdict: {one.without_verdict:,}"
@@ -353,11 +353,11 @@ _CLASSES = (
 )
 
 
-def _class_table(found: AuditResult, one: JudgeAudit, *, everything: bool) -> Table:
+def _class_table(audit: AuditResult, one: JudgeAudit, *, everything: bool) -> Table:
     """Return the classes of which it notices fewer than 95 %, the worst first, and the sum of the others."""
     classes = sorted(one.classes.items(), key=lambda each: each[1][0] / each[1][1])
     first_classes = [each for each in classes if everything or each[1][0] < ENOUGH * each[1][1]]
-    rows = [_class_row(found.operators[name][0], *counts) for name, counts in first_classes]
+    rows = [_class_row(audit.operators[name][0], *counts) for name, counts in first_classes]
     if rest := [counts for name, counts in classes[len(first_classes) :]]:
         label = f"{'other classes' if first_classes else 'all classes'}: {len(rest)}"
         rows.append(_class_row(label, sum(each[0] for each in rest), sum(each[1] for each in rest)))

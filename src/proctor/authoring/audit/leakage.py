@@ -121,7 +121,7 @@ def _has(words: str, text: str) -> bool:
 
 def _words(text: str) -> str:
     """Return the words of a text in lower case, the same for the text itself and for a string in JSON or source code."""
-    plain = _CONTROL.sub(" ", _ESCAPE.sub(lambda found: chr(int(found[1], 16)), text))
+    plain = _CONTROL.sub(" ", _ESCAPE.sub(lambda match: chr(int(match[1], 16)), text))
     return " ".join(_WORD.findall(plain.casefold()))
 
 

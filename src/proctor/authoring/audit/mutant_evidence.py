@@ -36,12 +36,12 @@ def evidence_of_survivors(case: AuditedCase) -> list[MutantEvidence]:
     scorer = CaseScorer(case.plan, case.recording, None, judges=True)
     set_id = case.plan.source.eval_set_id
     recorded = trial_of(set_id, case.recording, case.recording.turns, case.recording.state)
-    found = []
+    evidence = []
     for survivor in case.survivors:
         mutant = survivor.mutant
         trial, metrics = scorer.verdicts(mutant.turns, mutant.state, survivor.scored.computed)
-        found.append(evidence_of(mutant.operator.name, mutant.fault, recorded, trial, metrics))
-    return found
+        evidence.append(evidence_of(mutant.operator.name, mutant.fault, recorded, trial, metrics))
+    return evidence
 
 
 def evidence_of(
@@ -74,25 +74,25 @@ def _data(turn: Any) -> Any:
 # --- As text ---------------------------------------------------------------------------------------------------------
 
 
-def survivor_blocks(found: AuditResult, eval_id: str) -> Iterator[Block]:
+def survivor_blocks(audit: AuditResult, eval_id: str) -> Iterator[Block]:
     """Yield the mutants that survive in a case, each with what differs and the scores."""
-    for case in found.cases:
+    for case in audit.cases:
         if case.eval_id == eval_id:
-            yield from _of_case(found, case)
+            yield from _of_case(audit, case)
 
 
-def _of_case(found: AuditResult, case: CaseAudit) -> Iterator[Block]:
+def _of_case(audit: AuditResult, case: CaseAudit) -> Iterator[Block]:
     place = f" ({case.place})" if case.place else ""
     if case.problem:
         yield text_line(f"{case.eval_id}{place}: {case.problem}")
     else:
-        yield _line(f"{case.eval_id}{place}: {_counts(found, case)}", "strong")
+        yield _line(f"{case.eval_id}{place}: {_counts(audit, case)}", "strong")
         yield text_line(
             "Each is the recorded conversation with one planted fault, made for this audit. No agent was called."
         )
-    for number, each in enumerate(found.evidence, 1):
+    for number, each in enumerate(audit.evidence, 1):
         yield Gap(is_everywhere=True)
-        yield _line(f"mutant {number}: {found.operators[each.operator][0]}: {each.fault}", "bad")
+        yield _line(f"mutant {number}: {audit.operators[each.operator][0]}: {each.fault}", "bad")
         yield Evidence([TrialEvidence(0, [*_sections(each)])], reason="")
         yield from map(text_line, _why(each.metrics))
 
@@ -128,10 +128,10 @@ def _state(expected: Mapping[str, Any], mutated: Mapping[str, Any]) -> StateDiff
     return state_of(entries) if entries else None
 
 
-def _counts(found: AuditResult, case: CaseAudit) -> str:
+def _counts(audit: AuditResult, case: CaseAudit) -> str:
     """Return how many mutants survive; the agents that do nothing are no mutants."""
-    agents = sum(each.operator in found.agent_names for each in case.mutants)
-    idle = len(found.agents_that_pass(case))
+    agents = sum(each.operator in audit.agent_names for each in case.mutants)
+    idle = len(audit.agents_that_pass(case))
     survived = sum(each.fate is Fate.SURVIVED for each in case.mutants) - idle
     text = f"{survived:,} of {len(case.mutants) - agents:,} mutants survive"
     return f"{text}, and {idle} of {agents} agents that do nothing pass" if idle else text

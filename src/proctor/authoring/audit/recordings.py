@@ -34,9 +34,13 @@ def recordings_of(plan: SetPlan, seed: int, conversations: RunConversations) -> 
     """Return the conversation of each case by its index, with the answers of another case."""
     set_id = plan.source.eval_set_id
     cases = {index: plan.source.case(index) for index in plan.cases}
-    found = {index: Recording(case, trial=conversations.of(set_id, case)) for index, case in cases.items()}
-    others = _OtherCases([each for each in found.values() if each.is_recorded and each.conversation], seed)
-    return {index: replace(each, other=others.answers(each)) for index, each in found.items()}
+    recordings = {
+        index: Recording(case, trial=conversations.of(set_id, case)) for index, case in cases.items()
+    }
+    others = _OtherCases(
+        [each for each in recordings.values() if each.is_recorded and each.conversation], seed
+    )
+    return {index: replace(each, other=others.answers(each)) for index, each in recordings.items()}
 
 
 class RunConversations:

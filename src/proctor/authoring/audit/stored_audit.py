@@ -58,7 +58,7 @@ _OUTCOMES = {Fate.CAUGHT: Outcome.PASSED, Fate.SURVIVED: Outcome.FAILED, Fate.ER
 
 
 def stored_run_of(
-    prepared: Prepared, found: AuditResult, cases: Sequence[AuditedCase], mutants: Sequence[str] | None
+    prepared: Prepared, audit: AuditResult, cases: Sequence[AuditedCase], mutants: Sequence[str] | None
 ) -> StoredRun | None:
     """Return the audit as a run that has not begun; `None` without a store. `mutants` are those that were asked for.
 
@@ -68,13 +68,13 @@ def stored_run_of(
     if store is None or prepared.manifest is None:
         return None
     manifest = prepared.manifest.model_copy(update={"kind": RunKind.AUDIT, "agent": _AGENT, "num_runs": 1})
-    manifest.options = {**manifest.options, AUDIT: _settings(found, cases, mutants)}
+    manifest.options = {**manifest.options, AUDIT: _settings(audit, cases, mutants)}
     judging = judging_of(prepared.plan, created_at=manifest.created_at)
     planned = planned_cases(prepared.plan)
     return StoredRun(store, lambda _, committed: store.begin(manifest, planned, judging, committed))
 
 
-def store_audit(run: StoredRun, found: AuditResult, cases: Sequence[AuditedCase]) -> str:
+def store_audit(run: StoredRun, audit: AuditResult, cases: Sequence[AuditedCase]) -> str:
     """Write what an audit found, and return its id.
 
     Raises:
@@ -84,55 +84,55 @@ def store_audit(run: StoredRun, found: AuditResult, cases: Sequence[AuditedCase]
         run.begin(None)
     audited = {id(each.audit): each for each in cases}
     outcomes: list[Outcome] = []
-    for position, (eval_set_id, case) in enumerate(_cases_of(found)):
+    for position, (eval_set_id, case) in enumerate(_cases_of(audit)):
         result = _case_result(eval_set_id, case)
         outcomes.append(result.outcome)
-        records = _trial_records(position, result, case, audited[id(case)], found)
+        records = _trial_records(position, result, case, audited[id(case)], audit)
         run.writer.put([*records, VerdictRecord(position, result)])
-    run.writer.finish(_summary(outcomes, found), complete=True)
+    run.writer.finish(_summary(outcomes, audit), complete=True)
     return run.writer.run_id
 
 
-def _cases_of(found: AuditResult) -> Iterator[tuple[str, CaseAudit]]:
-    return ((one.eval_set_id, case) for one in found.sets for case in one.cases)
+def _cases_of(audit: AuditResult) -> Iterator[tuple[str, CaseAudit]]:
+    return ((one.eval_set_id, case) for one in audit.sets for case in one.cases)
 
 
-def _summary(outcomes: Sequence[Outcome], found: AuditResult) -> RunSummary:
+def _summary(outcomes: Sequence[Outcome], audit: AuditResult) -> RunSummary:
     outcome = outcome_of_run(outcomes, set_missing=False, broken_off=False)
     counts = {each.value: outcomes.count(each) for each in dict.fromkeys(outcomes)}
-    return RunSummary(outcome=outcome, counts=counts, warnings=found.warnings, audit=_findings(found))
+    return RunSummary(outcome=outcome, counts=counts, warnings=audit.warnings, audit=_findings(audit))
 
 
 def _settings(
-    found: AuditResult, cases: Sequence[AuditedCase], mutants: Sequence[str] | None
+    audit: AuditResult, cases: Sequence[AuditedCase], mutants: Sequence[str] | None
 ) -> dict[str, Any]:
     """Return what is audited, as plain data."""
     return {
-        "seed": found.seed,
+        "seed": audit.seed,
         "mutants": mutants and [*mutants],
-        "operators": found.operators,
-        "from_run": found.from_run,
+        "operators": audit.operators,
+        "from_run": audit.from_run,
         "trials": _trials([each.recording.trial for each in cases]),
     }
 
 
-def _findings(found: AuditResult) -> dict[str, Any]:
+def _findings(audit: AuditResult) -> dict[str, Any]:
     """Return what was found and no trial of the audit contains, as plain data."""
     return {
-        "proposals": [asdict(each) for each in found.proposals],
-        "leakage": leakage_data(found.leakage),
-        "judged": found.judged and asdict(found.judged),
-        "metrics": [[asdict(metric) for metric in one.metrics] for one in found.sets],
-        "shares": [_share(AuditResult([one], found.seed, found.operators)) for one in found.sets],
-        "cases": _remarks(found),
+        "proposals": [asdict(each) for each in audit.proposals],
+        "leakage": leakage_data(audit.leakage),
+        "judged": audit.judged and asdict(audit.judged),
+        "metrics": [[asdict(metric) for metric in one.metrics] for one in audit.sets],
+        "shares": [_share(AuditResult([one], audit.seed, audit.operators)) for one in audit.sets],
+        "cases": _remarks(audit),
     }
 
 
-def _remarks(found: AuditResult) -> dict[str, Any]:
+def _remarks(audit: AuditResult) -> dict[str, Any]:
     """Return what was found about whole cases, by their position."""
     return {
         str(position): {"problem": case.problem, "contradicts": case.contradicts, "same_as": case.same_as}
-        for position, case in enumerate(found.cases)
+        for position, case in enumerate(audit.cases)
         if case.problem or case.same_as
     }
 
@@ -190,7 +190,7 @@ def _failure(mutant: MutantFate) -> Failure | None:
 
 
 def _trial_records(
-    position: int, result: CaseResult, case: CaseAudit, audited: AuditedCase, found: AuditResult
+    position: int, result: CaseResult, case: CaseAudit, audited: AuditedCase, audit: AuditResult
 ) -> Iterator[Record]:
     """Yield each mutant of a case as a trial, with its scores if it survives; these are added to the result, too."""
     document, survivors = kept_json(audited.recording.case), iter(audited.survivors)
@@ -198,7 +198,7 @@ def _trial_records(
     metrics = audited.metrics
     for number, each in enumerate(case.mutants):
         survivor = next(survivors) if each.fate is Fate.SURVIVED else None
-        evidence = _evidence(number, each, result, found, audited, survivor)
+        evidence = _evidence(number, each, result, audit, audited, survivor)
         yield TrialRecord(position, number, 0, evidence, each.fate is Fate.ERROR, b"" if number else document)
         if survivor is not None:
             scores_by_metric = zip((metric.name for metric in metrics), survivor.scored.computed, strict=True)
@@ -217,12 +217,12 @@ def _evidence(
     number: int,
     mutant: MutantFate,
     result: CaseResult,
-    found: AuditResult,
+    audit: AuditResult,
     audited: AuditedCase,
     survivor: Survivor | None,
 ) -> bytes:
     """Return a mutant as the evidence of a trial, marked as mutated; without turns unless it survives."""
-    mutation = {**fate_data(mutant), "label": found.operators[mutant.operator][0]}
+    mutation = {**fate_data(mutant), "label": audit.operators[mutant.operator][0]}
     if survivor is None:
         ids = {"eval_set_id": result.eval_set_id, "eval_id": result.eval_id, "number": number}
         return to_json({**ids, "mutation": mutation}, exclude_none=True)
@@ -241,8 +241,8 @@ def audit_findings(store: Store, run_id: str) -> Mapping[str, Any]:
     Raises:
         SetupError: the audit is not finished.
     """
-    if found := store.summary(run_id).audit:
-        return found
+    if findings := store.summary(run_id).audit:
+        return findings
     settings: Mapping[str, Any] = store.manifest(run_id).options[AUDIT]
     if "shares" in settings:  # audits of earlier versions have their findings there
         return settings
@@ -324,12 +324,12 @@ def load_case_audit(store: Store, run_id: str, name: str) -> AuditResult:
     Raises:
         SetupError: the audit has no case called `name`, or several.
     """
-    found, planned = load_audit(store, run_id), find_case(store.planned(run_id), name)
-    wanted = next(islice(found.cases, planned.position, None))
-    for one in found.sets:
+    audit, planned = load_audit(store, run_id), find_case(store.planned(run_id), name)
+    wanted = next(islice(audit.cases, planned.position, None))
+    for one in audit.sets:
         one.cases = [case for case in one.cases if case is wanted]
-    found.evidence = [] if wanted.problem else load_survivors(store, run_id, planned.position)
-    return found
+    audit.evidence = [] if wanted.problem else load_survivors(store, run_id, planned.position)
+    return audit
 
 
 def load_survivors(store: Store, run_id: str, position: int) -> list[MutantEvidence]:
@@ -420,9 +420,9 @@ def newest_audits(store: Store, run_id: str) -> Iterator[AuditOfSet]:
 
 def poor_audits(store: Store, run_id: str) -> Iterator[str]:
     """Yield a sentence for each set of a run whose newest audit is poor."""
-    for found in newest_audits(store, run_id):
-        if problem := _poor(found.share):
-            yield f"audit: {found.name} {problem} (`proctor show {found.audit.run_id}`)"
+    for newest in newest_audits(store, run_id):
+        if problem := _poor(newest.share):
+            yield f"audit: {newest.name} {problem} (`proctor show {newest.audit.run_id}`)"
 
 
 def _poor(share: Mapping[str, Any]) -> str:

@@ -249,8 +249,8 @@ def _changed_before(turn: int, events: Events, value: str, changed: str) -> dict
 
 def facts_of(answer: str) -> list[str]:
     """Return the facts of an answer, each once: dates, amounts, ids, numbers and names."""
-    found = [value for find in (_dates, _amounts, _ids, _numbers, _names) for _, value in find(answer)]
-    return list(dict.fromkeys(found))
+    facts = [value for find in (_dates, _amounts, _ids, _numbers, _names) for _, value in find(answer)]
+    return list(dict.fromkeys(facts))
 
 
 OPERATORS = (

@@ -109,11 +109,11 @@ def audit(ctx: click.Context, /, sets: tuple[str, ...], **options: Any) -> None:
     """
     reports = _reports(options)
     with reports.reported_errors(options["reports"], options["format_"]):
-        found, change = _audit(sets, options, reports)
+        result, change = _audit(sets, options, reports)
     if common().verbose:
-        for warning in found.warnings:
+        for warning in result.warnings:
             notify(f"warning: {warning}")
-    ctx.exit(_exit_code(found, options["fail_under"], change))
+    ctx.exit(_exit_code(result, options["fail_under"], change))
 
 
 def _audit(
@@ -127,14 +127,14 @@ def _audit(
     places = reports.places(options["reports"], options["format_"])
     store = _store(options, places)
     earlier = None if options["baseline"] is None else load_baseline(options["baseline"], options["seed"])
-    found = _make(sets, options, store)
-    change = None if earlier is None else compare_with(earlier, found)
+    result = _make(sets, options, store)
+    change = None if earlier is None else compare_with(earlier, result)
     report_options = ReportOptions(verbose=bool(common().verbose), color=False if common().no_color else None)
-    audit = ShownAudit(found, report_options, change, options["case"])
+    audit = ShownAudit(result, report_options, change, options["case"])
     if not any(place.path is None for place in places):
         write_for_people(audit, sys.stdout)
     write_places(places, audit, sys.stdout)
-    return found, change
+    return result, change
 
 
 def _make(sets: Sequence[str], options: Mapping[str, Any], store: str | None) -> AuditResult:
@@ -201,19 +201,19 @@ def page_writer(url: str | None) -> Writer:
 
     def write(audit: ShownAudit, out: TextIO) -> None:
         with closing(open_runs(url, read_only=True)) as store:
-            write_audit_file(store, audit.found.run_id, page, out)
+            write_audit_file(store, audit.result.run_id, page, out)
 
     return write
 
 
-def _exit_code(found: AuditResult, fail_under: float | None, change: AuditChange | None) -> int:
+def _exit_code(audit: AuditResult, fail_under: float | None, change: AuditChange | None) -> int:
     from proctor.authoring.audit.audit_sentence import shortfall
 
     if change is not None and change.is_worse:
         return FAILED
-    if found.score.share is None:
+    if audit.score.share is None:
         return NOTHING
-    if fail_under is not None and (problem := shortfall(found, fail_under)):
+    if fail_under is not None and (problem := shortfall(audit, fail_under)):
         notify(f"--fail-under: {problem}")
         return FAILED
     return 0

@@ -116,10 +116,10 @@ def prepare_agents(
     for agent in agents:
         try:
             prepared.append(prepare(agent, eval_sets, options))
-        except SetupProblems as found:
-            problems += found.problems
-        except NothingToRunError as found:
-            idle.append(found)
+        except SetupProblems as error:
+            problems += error.problems
+        except NothingToRunError as error:
+            idle.append(error)
     if idle and not prepared and not problems:
         raise idle[0]
     if problems:
@@ -145,10 +145,10 @@ def _make_plan(requests: list[SetRequest], options: RunOptions, loading: _Loadin
         return empty
     try:
         return make_plan(requests, options, loading.problems, hashed=hashed)
-    except SetupProblems as found:
+    except SetupProblems as error:
         from proctor.runs.load import locate_problems
 
-        raise locate_problems(found) from None
+        raise locate_problems(error) from None
     except NothingToRunError:
         if not loading.unreadable:
             raise

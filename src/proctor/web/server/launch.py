@@ -71,10 +71,10 @@ def find_address(host: str, port: int) -> Address:
         SetupError: it cannot be resolved.
     """
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except (OSError, UnicodeError) as error:
         raise SetupError(f"--host {host}: not an address of this machine: {error}") from None
-    family, _, _, _, place = min(found, key=lambda one: one[0] != socket.AF_INET)
+    family, _, _, _, place = min(addresses, key=lambda one: one[0] != socket.AF_INET)
     ip = str(place[0]).partition("%")[0]
     return Address(host, family, ip, port, int(place[3]) if len(place) > 3 else 0)
 

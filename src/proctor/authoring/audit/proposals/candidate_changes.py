@@ -57,8 +57,8 @@ class Candidate:
 def candidates_for(config: EvalConfig, cases: Sequence[AuditedCase]) -> list[Candidate]:
     """Return the changes of a config that may catch survivors of its cases."""
     written = written_criteria(config)
-    found = [*_stricter(config, written), *_new_criteria(written, cases), *_overlap(written)]
-    return [each for each in found if written.get(each.metric) != each.criterion]
+    candidates = [*_stricter(config, written), *_new_criteria(written, cases), *_overlap(written)]
+    return [each for each in candidates if written.get(each.metric) != each.criterion]
 
 
 def written_criteria(config: EvalConfig) -> Json:

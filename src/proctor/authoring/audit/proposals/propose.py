@@ -59,15 +59,15 @@ async def propose(
         config = case.plan.config.model_dump_json(exclude_unset=True)
         groups.setdefault(f"{case.plan.summary.config_source}\0{config}", []).append(case)
     searches = [_Search(group, seconds) for group in groups.values()]
-    found = [proposal for search in searches async for proposal in search.proposals()]
+    proposals = [proposal for search in searches async for proposal in search.proposals()]
     if judges is None:
-        return found
+        return proposals
     trials = [trial for search in searches for trial in search.rubric_trials(judges)]
     if trials and notify is not None:
         calls = count_text(sum(each.calls for each in trials), "call")
         notify(f"judges: the rubrics of {count_text(len(trials), 'turn')} need up to {calls}")
     tried = [await each.search.try_rubrics(each) for each in trials]
-    return [*found, *filter(None, tried)]
+    return [*proposals, *filter(None, tried)]
 
 
 class _Search:
@@ -90,8 +90,8 @@ class _Search:
             async for proposal in self._of_config():
                 yield proposal
             for number in range(len(self._cases)):
-                async for found in self._of_case(number):
-                    yield found
+                async for proposal in self._of_case(number):
+                    yield proposal
 
     # --- The config ---------------------------------------------------------------------------------------------------
 
@@ -127,7 +127,7 @@ class _Search:
         """Return the scores of the survivors that the metric of a candidate fails."""
         alone = _with_criterion(self._config.model_copy(update={"criteria": {}}), candidate)
         scorers = self._scorers(alone)
-        found: dict[Key, float] = {}
+        scores: dict[Key, float] = {}
         for number, scorer in enumerate(scorers):
             recording = self._cases[number].recording
             oracle = await scorer.score(recording.turns, recording.state)
@@ -139,8 +139,8 @@ class _Search:
                 if mutant.operator.family in candidate.families:
                     scored = await scorer.score(mutant.turns, mutant.state)
                     if candidate.metric in scored.failed:
-                        found[key] = scored.scores[candidate.metric] or 0.0
-        return found
+                        scores[key] = scored.scores[candidate.metric] or 0.0
+        return scores
 
     def _known_scores(self, metric: str, threshold: float) -> dict[Key, float]:
         """Return the scores below a threshold that a metric of the config has given to survivors already."""

@@ -16,7 +16,7 @@ import warnings
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from proctor.agents.process.child_process import Guardian
 from proctor.common.optional_packages import import_extra
@@ -96,16 +96,14 @@ class RayWorker:
             ) from None
         if lost := facts.get("lost"):
             raise WorkerLostError(lost)
-        found: Facts = facts
-        return found
+        return cast("Facts", facts)
 
     async def run(self, trial: bytes) -> bytes:
         """Run one trial."""
         evidence, lost, is_crash = await self._answer(self._actor.run.remote(trial))
         if lost:
             raise WorkerLostError(lost, is_crash=is_crash)
-        found: bytes = evidence
-        return found
+        return cast("bytes", evidence)
 
     async def close(self) -> None:
         """Close the agent, and end the process."""

@@ -72,7 +72,7 @@ class PairPage(PageModel):
 
 
 def pair_page(
-    found: Parting,
+    divergence: Parting,
     sides: tuple[Sided, Sided],
     cases: tuple[CaseResult, CaseResult],
     places: tuple[int, int],
@@ -82,21 +82,23 @@ def pair_page(
 
     `places` are the positions of the case in the two runs; `store` ends the command if it needs `--store`.
     """
-    texts = found.base, found.candidate
+    texts = divergence.base, divergence.candidate
     both = [
         PairSide(run=side, position=place, number=number, trial=text, outcome=case.outcome)
-        for side, place, number, text, case in zip(sides, places, found.numbers, texts, cases, strict=True)
+        for side, place, number, text, case in zip(
+            sides, places, divergence.numbers, texts, cases, strict=True
+        )
     ]
     return PairPage(
-        name=found.name,
-        sentence=parting_sentence(found),
+        name=divergence.name,
+        sentence=parting_sentence(divergence),
         base=both[0],
         candidate=both[1],
-        turn=found.turn,
-        alike=found.alike,
-        lines=[*_lines(found.steps)],
-        reasons=[copy_fields(ReasonLine, line) for line in found.saw],
-        command=shlex.join(["proctor", "compare", sides[0].short, sides[1].short, found.name]) + store,
+        turn=divergence.turn,
+        alike=divergence.alike,
+        lines=[*_lines(divergence.steps)],
+        reasons=[copy_fields(ReasonLine, line) for line in divergence.saw],
+        command=shlex.join(["proctor", "compare", sides[0].short, sides[1].short, divergence.name]) + store,
     )
 
 

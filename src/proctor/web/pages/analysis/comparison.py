@@ -184,7 +184,7 @@ class ComparisonPage(PageModel):
 
 
 def comparison_page(
-    found: Comparison, sides: tuple[Sided, Sided], places: tuple[CasePlaces, CasePlaces], store: str = ""
+    comparison: Comparison, sides: tuple[Sided, Sided], places: tuple[CasePlaces, CasePlaces], store: str = ""
 ) -> ComparisonPage:
     """Return the page of a comparison.
 
@@ -199,20 +199,22 @@ def comparison_page(
 
     return copy_fields(
         ComparisonPage,
-        found,
+        comparison,
         base=sides[0],
         candidate=sides[1],
-        general=None if found.general is None else copy_fields(GeneralLine, found.general),
-        same=max(0, found.pairs - len(found.cases)),
-        measures=[_measure(measure, too_few=is_too_few(found, measure)) for measure in found.measures],
-        cases=[_case(case, places) for case in found.cases],
-        only_base=lone(found.only_base),
-        only_candidate=lone(found.only_candidate),
-        changed_cases=lone(found.changed_cases),
-        unlike=difference_lines(found.unlike),
-        missing=missing_texts(found),
-        markdown=_markdown(found),
-        command=_command(found, sides) + store,
+        general=None if comparison.general is None else copy_fields(GeneralLine, comparison.general),
+        same=max(0, comparison.pairs - len(comparison.cases)),
+        measures=[
+            _measure(measure, too_few=is_too_few(comparison, measure)) for measure in comparison.measures
+        ],
+        cases=[_case(case, places) for case in comparison.cases],
+        only_base=lone(comparison.only_base),
+        only_candidate=lone(comparison.only_candidate),
+        changed_cases=lone(comparison.changed_cases),
+        unlike=difference_lines(comparison.unlike),
+        missing=missing_texts(comparison),
+        markdown=_markdown(comparison),
+        command=_command(comparison, sides) + store,
     )
 
 
@@ -263,14 +265,14 @@ def _letters(trials: Trials) -> str:
     return "p" * trials.passed + "f" * trials.failed + "e" * trials.other
 
 
-def _markdown(found: Comparison) -> str:
+def _markdown(comparison: Comparison) -> str:
     text = io.StringIO()
-    write_markdown(found, text)
+    write_markdown(comparison, text)
     return text.getvalue()
 
 
-def _command(found: Comparison, sides: tuple[Sided, Sided]) -> str:
-    margin = ["--margin", f"{found.margin:g}"] if found.margin != _MARGIN else []
+def _command(comparison: Comparison, sides: tuple[Sided, Sided]) -> str:
+    margin = ["--margin", f"{comparison.margin:g}"] if comparison.margin != _MARGIN else []
     base, candidate = sides
     names = ["--baseline", base.baseline, candidate.short] if base.baseline else [base.short, candidate.short]
     return shlex.join(["proctor", "compare", *names, *margin])

@@ -165,34 +165,34 @@ class HistoryPage(PageModel):
     """The equivalent command."""
 
 
-def history_page(found: RunHistory, *, options: Sequence[str] = ()) -> HistoryPage:
+def history_page(history: RunHistory, *, options: Sequence[str] = ()) -> HistoryPage:
     """Return the page of a history; `options`: those of the equivalent command."""
-    case = [found.case] if found.case else []
+    case = [history.case] if history.case else []
     return HistoryPage(
-        runs=[copy_fields(HistoryRunPart, run) for run in found.runs],
-        older=found.older,
-        sets=found.sets,
-        agents=found.agents,
-        counts=found.counts(),
-        cases=[_case(found, one) for one in found.cases],
-        points=[_point(point) for case in found.cases for point in case.points] if found.case else None,
-        series=[*_every_series(found)],
-        changes=[_change(one) for one in found.changes],
+        runs=[copy_fields(HistoryRunPart, run) for run in history.runs],
+        older=history.older,
+        sets=history.sets,
+        agents=history.agents,
+        counts=history.counts(),
+        cases=[_case(history, one) for one in history.cases],
+        points=[_point(point) for case in history.cases for point in case.points] if history.case else None,
+        series=[*_every_series(history)],
+        changes=[_change(one) for one in history.changes],
         command=shlex.join(["proctor", "history", *case, *options]),
     )
 
 
-def _case(found: RunHistory, case: CaseHistory) -> HistoryCase:
+def _case(history: RunHistory, case: CaseHistory) -> HistoryCase:
     letters = [
         LETTERS.get(point.outcome, "-") if point is not None else "-"
-        for point in strip_of_runs(case, found.runs)
+        for point in strip_of_runs(case, history.runs)
     ]
     return HistoryCase.model_construct(
         agent=case.agent,
         eval_set_id=case.eval_set_id,
         eval_id=case.eval_id,
         course=case.course,
-        sentence=sentence_of(case, found.older),
+        sentence=sentence_of(case, history.older),
         strip="".join(letters),
         why=shorten(reason_of(case), _LONGEST_WHY),
         decided=case.decided,
@@ -239,10 +239,10 @@ def _change(one: RunChange) -> RunChangePart:
     )
 
 
-def _every_series(found: RunHistory) -> Iterator[Series]:
-    for agent, runs in found.groups().items():
-        for name in metric_names(found, every=True):
-            points = found.metrics[name]
+def _every_series(history: RunHistory) -> Iterator[Series]:
+    for agent, runs in history.groups().items():
+        for name in metric_names(history, every=True):
+            points = history.metrics[name]
             scored = [run for run in reversed(runs) if run.run_id in points]
             if scored:
                 yield Series(

@@ -358,13 +358,13 @@ _SHORT = 1_000
 
 
 def _pair_part(pair: LabellerPair) -> PairPart:
-    found = pair.confusion
+    confusion = pair.confusion
     return PairPart(
         first=pair.first,
         second=pair.second,
-        both_pass=found.both_pass,
-        both_fail=found.both_fail,
-        differ=found.judge_fails + found.judge_passes,
+        both_pass=confusion.both_pass,
+        both_fail=confusion.both_fail,
+        differ=confusion.judge_fails + confusion.judge_passes,
         kappa=copy_fields(FigurePart, pair.kappa),
     )
 
@@ -392,7 +392,7 @@ def _rubric_text(case: CaseResult, metric: str, key: Key) -> str:
         score.details if key[3] == WHOLE else score.per_invocation[key[3]].details
     )
     rubrics = (details or {}).get("rubrics")
-    found = (
+    matches = (
         [one for one in rubrics if str(one.get("rubric_id")) == key[4]] if isinstance(rubrics, list) else []
     )
-    return str(found[0].get("text") or "") if found else ""
+    return str(matches[0].get("text") or "") if matches else ""

@@ -49,21 +49,21 @@ def load_comparison(
     now = find_current_run(store, candidate)
     if baseline is None:
         before = find_current_run(store, base)
-        found = compare_sync(before, now, store=store, margin=margin, confidence=confidence)
+        comparison = compare_sync(before, now, store=store, margin=margin, confidence=confidence)
     else:
-        found = compare_sync(
+        comparison = compare_sync(
             candidate=now, baseline=baseline, store=store, margin=margin, confidence=confidence
         )
-    return comparison_page_of(store, found, baseline or "")
+    return comparison_page_of(store, comparison, baseline or "")
 
 
-def comparison_page_of(store: Store, found: Comparison, baseline: str = "") -> ComparisonPage:
+def comparison_page_of(store: Store, comparison: Comparison, baseline: str = "") -> ComparisonPage:
     """Return the page of a comparison of runs in `store`; `baseline`: the name of the base, if it is a baseline."""
     short = short_ids([one.run_id for one in store.index()])
-    sides = _side(store, found.base, short, baseline), _side(store, found.candidate, short)
-    cases = _case_names(found)
+    sides = _side(store, comparison.base, short, baseline), _side(store, comparison.candidate, short)
+    cases = _case_names(comparison)
     places = [_places(store, side.run_id, cases) if side.kept else {} for side in sides]
-    return comparison_page(found, sides, (places[0], places[1]), store_option(store))
+    return comparison_page(comparison, sides, (places[0], places[1]), store_option(store))
 
 
 def _as_baseline(store: Store, name: str) -> str | None:
@@ -80,24 +80,26 @@ def load_baselines(store: Store) -> BaselinesPage:
     named = sorted((name, run_id) for run_id, names in baseline_names(store).items() for name in names)
     rows = []
     for name, run_id in named:
-        found = load_baseline(name, store)
-        rows.append(BaselineRow(name=name, run_id=run_id, agent=found.agent, started_at=found.started_at))
+        baseline = load_baseline(name, store)
+        rows.append(
+            BaselineRow(name=name, run_id=run_id, agent=baseline.agent, started_at=baseline.started_at)
+        )
     return BaselinesPage(items=rows)
 
 
-def _case_names(found: Comparison) -> set[str]:
-    cases = [case.name for case in found.cases]
-    return {*cases, *found.only_base, *found.only_candidate, *found.changed_cases}
+def _case_names(comparison: Comparison) -> set[str]:
+    cases = [case.name for case in comparison.cases]
+    return {*cases, *comparison.only_base, *comparison.only_candidate, *comparison.changed_cases}
 
 
 def _places(store: Store, run_id: str, names: set[str]) -> CasePlaces:
     if not names:
         return {}
-    found: dict[str, int] = {}
+    positions: dict[str, int] = {}
     for case in store.planned(run_id):
         if (name := f"{case.eval_set_id}/{case.eval_id}") in names:
-            found.setdefault(name, case.position)
-    return found
+            positions.setdefault(name, case.position)
+    return positions
 
 
 def _side(store: Store, run: ComparedRun, short: dict[str, str], baseline: str = "") -> Sided:

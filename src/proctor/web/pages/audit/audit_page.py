@@ -235,12 +235,12 @@ def audits_of_run(store: Store, run: str) -> AuditsPage:
         UnknownNameError: there is no such run.
     """
     short, rows = _short(store), dict[str, AuditRow]()
-    for found in newest_audits(store, store.find(run)):
-        entry = found.audit
+    for newest in newest_audits(store, store.find(run)):
+        entry = newest.audit
         row = rows.setdefault(
             entry.run_id, _row(store, entry, short[entry.run_id]).model_copy(update={"sets": []})
         )
-        row.sets.append(_audited_set(found.eval_set_id, found.share))
+        row.sets.append(_audited_set(newest.eval_set_id, newest.share))
     return AuditsPage(items=[*rows.values()], next=None, total=len(rows))
 
 
@@ -271,15 +271,15 @@ def _row(store: Store, entry: RunEntry, short: str) -> AuditRow:
     )
 
 
-def _audited_set(eval_set_id: str, found: Mapping[str, Any]) -> AuditedSet:
-    caught, classes = found.get("classes", (0, 0))
+def _audited_set(eval_set_id: str, counts: Mapping[str, Any]) -> AuditedSet:
+    caught, classes = counts.get("classes", (0, 0))
     return AuditedSet(
         eval_set_id=eval_set_id,
-        caught=share(found["caught"], found["made"]),
+        caught=share(counts["caught"], counts["made"]),
         classes_caught=caught,
         classes=classes,
-        blind=found["blind"],
-        passed_by_any=found["passed_by_any"],
+        blind=counts["blind"],
+        passed_by_any=counts["passed_by_any"],
     )
 
 
@@ -294,30 +294,30 @@ def audit_page(store: Store, name: str) -> AuditPage:
         SetupError: it is not finished.
     """
     run_id = store.find(name, RunKind.AUDIT)
-    found = load_audit(store, run_id)
+    audit = load_audit(store, run_id)
     (row,) = audit_alone(store, run_id).items
-    classes = [*map(_class, found.by_operator)]
-    idle = {metric.name for metric in found.idle_metrics}
+    classes = [*map(_class, audit.by_operator)]
+    idle = {metric.name for metric in audit.idle_metrics}
     return AuditPage(
         run_id=run_id,
         short=row.short,
         created_at=row.created_at,
-        seed=found.seed,
+        seed=audit.seed,
         sets=row.sets,
-        paths=[one.path or one.eval_set_id for one in found.sets],
-        configs=[*dict.fromkeys(one.config_source for one in found.sets)],
-        sentence=sentence(found),
-        caught=_share(found.score),
-        errors=found.score.errors,
-        audited=len(found.audited),
+        paths=[one.path or one.eval_set_id for one in audit.sets],
+        configs=[*dict.fromkeys(one.config_source for one in audit.sets)],
+        sentence=sentence(audit),
+        caught=_share(audit.score),
+        errors=audit.score.errors,
+        audited=len(audit.audited),
         classes=sorted(classes, key=lambda one: (not one.caught.of, one.caught.count - one.caught.of)),
-        cases=[*_cases(found)],
-        metrics=[copy_fields(AuditedMetric, one, is_idle=one.name in idle) for one in found.metrics],
-        judges=[_judge(found, one) for one in found.judged.judges] if found.judged else [],
-        asked=_sentence(asked_text(found.judged)) if found.judged else "",
-        notes=[*_texts(_findings(found))],
-        changes=[*change_groups(found.proposals, _labels(found))],
-        warnings=found.warnings,
+        cases=[*_cases(audit)],
+        metrics=[copy_fields(AuditedMetric, one, is_idle=one.name in idle) for one in audit.metrics],
+        judges=[_judge(audit, one) for one in audit.judged.judges] if audit.judged else [],
+        asked=_sentence(asked_text(audit.judged)) if audit.judged else "",
+        notes=[*_texts(_findings(audit))],
+        changes=[*change_groups(audit.proposals, _labels(audit))],
+        warnings=audit.warnings,
         command=f"proctor show {row.short} -v",
     )
 
@@ -326,8 +326,8 @@ def _share(score: MutationScore) -> Share:
     return share(score.caught, score.made)
 
 
-def _labels(found: AuditResult) -> dict[str, str]:
-    return {name: label for name, (label, _) in found.operators.items()}
+def _labels(audit: AuditResult) -> dict[str, str]:
+    return {name: label for name, (label, _) in audit.operators.items()}
 
 
 def _class(operator: OperatorScore) -> FaultClass:
@@ -348,7 +348,7 @@ def _class(operator: OperatorScore) -> FaultClass:
     )
 
 
-def _judge(found: AuditResult, one: JudgeAudit) -> AuditedJudge:
+def _judge(audit: AuditResult, one: JudgeAudit) -> AuditedJudge:
     confusion = one.confusion
     classes = sorted(one.classes.items(), key=lambda each: each[1][0] / each[1][1])
     return AuditedJudge(
@@ -357,8 +357,8 @@ def _judge(found: AuditResult, one: JudgeAudit) -> AuditedJudge:
         recorded=share(one.right_passed, one.right),
         mutants=share(confusion.both_fail, confusion.human_fails),
         passes_everything=one.passes_everything,
-        classes=[_judged_class(found, name, *counts) for name, counts in classes],
-        notes=[*map(_sentence, judge_notes(found, one))],
+        classes=[_judged_class(audit, name, *counts) for name, counts in classes],
+        notes=[*map(_sentence, judge_notes(audit, one))],
     )
 
 
@@ -366,8 +366,8 @@ def _sentence(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _judged_class(found: AuditResult, name: str, noticed: int, judged: int) -> JudgedClass:
-    label, family = found.operators[name]
+def _judged_class(audit: AuditResult, name: str, noticed: int, judged: int) -> JudgedClass:
+    label, family = audit.operators[name]
     return JudgedClass(
         label=label,
         family=FAMILY_WORDS.get(family, family),
@@ -376,9 +376,9 @@ def _judged_class(found: AuditResult, name: str, noticed: int, judged: int) -> J
     )
 
 
-def _cases(found: AuditResult) -> Iterator[AuditedCaseRow]:
-    labels, agents = _labels(found), found.agent_names
-    cases = chain.from_iterable(((one.eval_set_id, case) for case in one.cases) for one in found.sets)
+def _cases(audit: AuditResult) -> Iterator[AuditedCaseRow]:
+    labels, agents = _labels(audit), audit.agent_names
+    cases = chain.from_iterable(((one.eval_set_id, case) for case in one.cases) for one in audit.sets)
     for position, (eval_set_id, case) in enumerate(cases):
         survivors = [each.operator for each in case.mutants if each.fate is Fate.SURVIVED]
         passed_by = [each for each in survivors if each in agents]
@@ -402,10 +402,10 @@ def case_share(case: CaseAudit, agents: Iterable[str]) -> Share:
     return share(fates.count(Fate.CAUGHT), len(fates) - fates.count(Fate.ERROR))
 
 
-def _findings(found: AuditResult) -> Iterator[Block]:
+def _findings(audit: AuditResult) -> Iterator[Block]:
     """Yield what was found about the agent and the criteria."""
-    yield from leakage_blocks(found.leakage, everything=True) if found.leakage is not None else ()
-    yield from criteria_lines(found, everything=True)
+    yield from leakage_blocks(audit.leakage, everything=True) if audit.leakage is not None else ()
+    yield from criteria_lines(audit, everything=True)
 
 
 def _texts(blocks: Iterable[Block]) -> Iterator[str]:

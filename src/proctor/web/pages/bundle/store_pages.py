@@ -175,23 +175,23 @@ def _history(store: Store, eval_set: str) -> Iterator[PathAndPage]:
 
 
 def write_comparison_file(
-    store: Store, found: Comparison, page: BuiltPage, out: TextIO, *, baseline: str = ""
+    store: Store, comparison: Comparison, page: BuiltPage, out: TextIO, *, baseline: str = ""
 ) -> None:
     """Write a comparison to `out`: its page, both runs, and every changed case side by side.
 
     If the run of a baseline is not in `store`, the file contains only the figures of that run. `baseline`: the name of
     the base, if it is a baseline.
     """
-    comparison = comparison_page_of(store, found, baseline)
-    path = api_path("/api/compare", base=found.base.run_id, candidate=found.candidate.run_id)
+    view = comparison_page_of(store, comparison, baseline)
+    path = api_path("/api/compare", base=comparison.base.run_id, candidate=comparison.candidate.run_id)
     file = SingleFileWriter(page, out, path.removeprefix("/api"))
     file.begin()
-    file.add_initial(path, comparison)
+    file.add_initial(path, view)
     extras = StoreExtras(store)
-    run_ids = [side.run_id for side in (comparison.base, comparison.candidate) if side.kept]
+    run_ids = [side.run_id for side in (view.base, view.candidate) if side.kept]
     stored = [run for run_id in dict.fromkeys(run_ids) if (run := extras.stored_run(run_id)) is not None]
-    if len(stored) == len({found.base.run_id, found.candidate.run_id}):
-        for place, pair in side_by_side(store, comparison):
+    if len(stored) == len({comparison.base.run_id, comparison.candidate.run_id}):
+        for place, pair in side_by_side(store, view):
             file.add(place, pair)
     add_runs(file, [store.load(run.listed.run.run_id) for run in stored], stored, extras)
     file.end()

@@ -280,8 +280,8 @@ def _interval(metric: MetricVerdict) -> tuple[float | None, float | None]:
     for score in metric.per_trial:
         if score is not None and (value := finite(score.value)) is not None:
             mean.add(value, 1)
-    found = mean.result()
-    return (found.low, found.high) if found is not None else (None, None)
+    estimate = mean.result()
+    return (estimate.low, estimate.high) if estimate is not None else (None, None)
 
 
 def _judging_line(one: Judged) -> JudgedLine:

@@ -136,12 +136,12 @@ def judges_page(view: CaseView, position: int, place: int, *, labels: Sequence[L
         for label in labels
         if label.key[:3] == (view.case.eval_set_id, view.case.eval_id, number)
     ]
-    found = []
+    judges = []
     for metric in view.case.metrics.values():
         score = metric.per_trial[place] if place < len(metric.per_trial) else None
         if score is not None and (ballots := [*_ballots(metric, score, mine)]):
-            found.append(_judge(metric, place, score, ballots, view.badges.get(metric.name, "")))
-    return JudgesPage(run_id=view.run_id, position=position, number=number, judges=found, labels=mine)
+            judges.append(_judge(metric, place, score, ballots, view.badges.get(metric.name, "")))
+    return JudgesPage(run_id=view.run_id, position=position, number=number, judges=judges, labels=mine)
 
 
 def label_part(label: Labelled) -> LabelPart:

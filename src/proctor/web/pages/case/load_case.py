@@ -190,8 +190,8 @@ def _find_planned(store: Store, run_id: str, position: int) -> _Planned:
         raise UnknownNameError(f"no case {position}: the run {run_id} has {available}")
     first = max(0, position - 1)
     names = getattr(cases, "names", None) or partial(_names, store, run_id)
-    found: Iterator[tuple[str, str]] = names(first, position + 2)
-    planned = {place: PlannedCase(place, *name, "", "") for place, name in enumerate(found, first)}
+    neighbours: Iterator[tuple[str, str]] = names(first, position + 2)
+    planned = {place: PlannedCase(place, *name, "", "") for place, name in enumerate(neighbours, first)}
     return _Planned(planned[position], planned.get(position - 1), planned.get(position + 1), total)
 
 

@@ -145,9 +145,9 @@ class OpenCalls(Generic[_Call]):
         """Remove and return the call with this id, else the first call with one of these names."""
         by_id = [each for each in self._calls if call_id and each[1] == call_id]
         by_name = [each for each in self._calls if each[2] in names]
-        for found in (*by_id, *by_name):
-            self._calls.remove(found)
-            return found[0]
+        for match in (*by_id, *by_name):
+            self._calls.remove(match)
+            return match[0]
         return None
 
 

@@ -76,16 +76,16 @@ def tags_of(document: bytes) -> list[str]:
 
 def find_texts(store: Store, run_id: str, texts: Sequence[str]) -> TextMatches:
     """Return for each text the cases in which the user or the agent wrote it, in any case of letters."""
-    found: dict[str, dict[int, None]] = {text: {} for text in texts}
-    folded = {text: text.casefold() for text in found}
+    matches: dict[str, dict[int, None]] = {text: {} for text in texts}
+    folded = {text: text.casefold() for text in matches}
     for position, _, evidence in store.attempts(run_id):
         messages: str | None = None
-        for text, positions in found.items():
+        for text, positions in matches.items():
             if position not in positions:
                 messages = messages if messages is not None else messages_of(evidence)
                 if folded[text] in messages:
                     positions[position] = None
-    return TextMatches(items=[TextMatch(text=text, positions=[*one]) for text, one in found.items()])
+    return TextMatches(items=[TextMatch(text=text, positions=[*one]) for text, one in matches.items()])
 
 
 def messages_of(evidence: bytes) -> str:

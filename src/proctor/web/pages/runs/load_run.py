@@ -332,8 +332,8 @@ def _score_changes(pairs: Pairs) -> dict[str, MeanFigure]:
         for name, score in now.scores.items():
             if name in before.scores:
                 means[name].add(score - before.scores[name], 1)
-    found = ((name, mean.result()) for name, mean in means.items())
-    return {name: mean_figure(mean) for name, mean in found if mean is not None}
+    changes = ((name, mean.result()) for name, mean in means.items())
+    return {name: mean_figure(mean) for name, mean in changes if mean is not None}
 
 
 def _direction(before: BriefCase, now: BriefCase) -> Direction | None:

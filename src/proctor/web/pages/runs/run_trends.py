@@ -91,15 +91,15 @@ def cause_trend(store: Store, name: str, judging: int | None = None) -> CauseTre
     return CauseTrend(
         runs=runs,
         causes=[
-            CauseSizes(text=cause.text, sizes=found, since=_since_text(found, runs))
-            for cause, found in sizes.items()
+            CauseSizes(text=cause.text, sizes=counts, since=_since_text(counts, runs))
+            for cause, counts in sizes.items()
         ],
     )
 
 
 def _causes(store: Store, run_id: str, judging: int) -> Iterator[Cause]:
-    found = (cause_of(case) for _, case in store.verdicts(run_id, judging))
-    return (cause for cause in found if cause is not None)
+    causes = (cause_of(case) for _, case in store.verdicts(run_id, judging))
+    return (cause for cause in causes if cause is not None)
 
 
 def _since_text(sizes: Sequence[int], runs: Sequence[TrendRun]) -> str:
@@ -128,8 +128,8 @@ def cost_intervals(store: Store, pages: RunPageCache, names: Sequence[str]) -> C
         cases += selected.stored.listed.run.cases
         if at and cases > MOST_CASES:
             return CostIntervals(items=items, left_out=len(names) - at)
-        if (found := _cost_interval(store, pages, selected)) is not None:
-            items.append(found)
+        if (interval := _cost_interval(store, pages, selected)) is not None:
+            items.append(interval)
     return CostIntervals(items=items, left_out=0)
 
 

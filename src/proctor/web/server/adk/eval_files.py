@@ -160,10 +160,10 @@ def require_cases(source: EvalSetFile, eval_ids: Sequence[str]) -> None:
 
 
 def _position(source: EvalSetFile, eval_set_id: str, eval_id: str) -> int:
-    found = source.position(eval_id)
-    if found is None:
+    position = source.position(eval_id)
+    if position is None:
         raise MissingEvalError(f"Eval case `{eval_id}` not found in eval set `{eval_set_id}`.")
-    return found
+    return position
 
 
 @contextmanager

@@ -156,7 +156,7 @@ class SessionHost:
         """Return the agents of its description: the one with its name as the root, the others below it."""
         info = await self.describe()
         details: dict[str, Any] = (info.app_details or {}).get("agent_details") or {}
-        below = [_node(name, "", found) for name, found in details.items() if name != info.name]
+        below = [_node(name, "", agent) for name, agent in details.items() if name != info.name]
         return {**_node(info.name, info.description, details.get(info.name) or {}), "sub_agents": below}
 
     async def close(self) -> None:

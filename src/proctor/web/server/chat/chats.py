@@ -31,11 +31,11 @@ _Found = TypeVar("_Found")
 def chat_agents(context: ServerContext) -> dict[str, str]:
     """Return the agents that the page may talk to: their names, as in the list of agents, and their AGENT strings."""
     apps = apps_of(context.agents, context.root)
-    found = {name: app.reference for name, app in apps.items() if not app.is_remote}
+    agents = {name: app.reference for name, app in apps.items() if not app.is_remote}
     if context.agents is None:
         for reference in load_settings(context.root).agent:
-            found.setdefault(hide_secrets(reference.removeprefix(f"{context.root}/")), reference)
-    return {name: reference for name, reference in found.items() if reference != "replay"}
+            agents.setdefault(hide_secrets(reference.removeprefix(f"{context.root}/")), reference)
+    return {name: reference for name, reference in agents.items() if reference != "replay"}
 
 
 class Chats:
@@ -61,11 +61,11 @@ class Chats:
         Raises:
             UnknownNameError: there is no open conversation with this id.
         """
-        if (found := self._open.get(chat_id)) is None:
+        if (conversation := self._open.get(chat_id)) is None:
             raise UnknownNameError(
                 f"there is no open conversation {chat_id!r}: a person closed it, or it was idle for too long"
             )
-        return found
+        return conversation
 
     async def open(self, agent: str, session_input: SessionInput | None) -> Chat:
         """Start a conversation: the agent is loaded in a separate process.

@@ -126,9 +126,9 @@ def get_chat(chats: ChatsDep, chat: str) -> ChatPage:
 @router.post("/chats/{chat}/messages", responses=_SSE, response_class=EventResponse)
 async def send_message(chats: ChatsDep, chat: str, message: NewMessage) -> EventResponse:
     """Send a message and stream the agent's answer. The answer continues if the client disconnects."""
-    found = chats.find(chat)
-    before = await _run_on_loop(chats, found.begin(_content(message)))
-    return EventResponse(_stream_entries(found, before))
+    conversation = chats.find(chat)
+    before = await _run_on_loop(chats, conversation.begin(_content(message)))
+    return EventResponse(_stream_entries(conversation, before))
 
 
 @router.get("/chats/{chat}/events", responses=_SSE, response_class=EventResponse)
@@ -136,16 +136,16 @@ async def get_chat_events(
     chats: ChatsDep, chat: str, last_event_id: Annotated[str, Header()] = ""
 ) -> EventResponse:
     """Resume the stream of an answer after the entry that `Last-Event-ID` names."""
-    found = chats.find(chat)
-    return EventResponse(_stream_entries(found, number_in(last_event_id)))
+    conversation = chats.find(chat)
+    return EventResponse(_stream_entries(conversation, number_in(last_event_id)))
 
 
 @router.post("/chats/{chat}/stop")
 async def stop_chat(chats: ChatsDep, chat: str) -> ChatPage:
     """Stop the present answer."""
-    found = chats.find(chat)
-    await chats.on_loop(found.stop())
-    return found.page()
+    conversation = chats.find(chat)
+    await chats.on_loop(conversation.stop())
+    return conversation.page()
 
 
 @router.post("/chats/{chat}/undo", responses=_SSE, response_class=EventResponse)
@@ -163,20 +163,22 @@ async def say_again(chats: ChatsDep, chat: str) -> EventResponse:
 @router.post("/chats/{chat}/case", status_code=201)
 async def save_chat(context: ContextDep, chats: ChatsDep, chat: str, form: WantedCase) -> ChatSaved:
     """Save the conversation as a case of a set, as `proctor record` does."""
-    found = chats.find(chat)
-    if found.state == "answering":
+    conversation = chats.find(chat)
+    if conversation.state == "answering":
         raise HTTPException(409, "the agent is still answering: wait, or stop it")
-    if not found.talk.turns:
+    if not conversation.talk.turns:
         raise HTTPException(409, "there is nothing to save: no turn is complete")
     file = await run_in_threadpool(_target, context, form)
-    case = await chats.on_loop(case_of_talk(found.talk, form.eval_id, with_final_state=form.final_state))
+    case = await chats.on_loop(
+        case_of_talk(conversation.talk, form.eval_id, with_final_state=form.final_state)
+    )
     try:
         added = await run_in_threadpool(_write, file, case)
     except EvalFileError as error:
         raise HTTPException(409, str(error)) from None
     edit_session(context).loader.forget(file)
-    found.touched = time.monotonic()
-    agent = found.reference.removeprefix(f"{context.root}{os.sep}")
+    conversation.touched = time.monotonic()
+    agent = conversation.reference.removeprefix(f"{context.root}{os.sep}")
     words = ["proctor", "record", agent, "--output", file.label, "--id", form.eval_id]
     return ChatSaved(
         eval_set=file.id,
@@ -198,11 +200,13 @@ async def close_chat(chats: ChatsDep, chat: str) -> None:
 
 
 async def _replay(chats: Chats, chat: str, *, without_last: bool) -> EventResponse:
-    found = chats.find(chat)
-    if without_last and not found.talk.turns:
+    conversation = chats.find(chat)
+    if without_last and not conversation.talk.turns:
         raise HTTPException(409, "there is no turn to undo")
     return EventResponse(
-        _stream_entries(found, await _run_on_loop(chats, found.replay(without_last=without_last)))
+        _stream_entries(
+            conversation, await _run_on_loop(chats, conversation.replay(without_last=without_last))
+        )
     )
 
 

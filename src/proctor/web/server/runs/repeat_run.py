@@ -83,13 +83,13 @@ def run_of_set(context: ServerContext, eval_set: str, case: str | None) -> RunRe
 
 
 def _planned(store: Store, run_id: str, position: int | None) -> Iterator[PlannedCase]:
-    found = (one for one in store.planned(run_id) if position is None or one.position == position)
-    first = next(found, None)
+    cases = (one for one in store.planned(run_id) if position is None or one.position == position)
+    first = next(cases, None)
     if first is None and position is not None:
         raise UnknownNameError(f"run {run_id} has no case at position {position}")
     if first is not None:
         yield first
-        yield from found
+        yield from cases
 
 
 def _check_failures(store: Store, run_id: str) -> None:
@@ -187,7 +187,7 @@ def _newest_run(store: Store, file: SetFile, context: ServerContext) -> Manifest
 def _options(manifest: Manifest, root: Path) -> dict[str, Any]:
     """Return the fields of the request that are options of the run."""
     fields = StartRun.model_fields.keys() - _SEPARATE
-    found = {
+    options = {
         name: value
         for name, value in manifest.options.items()
         if name in fields
@@ -197,8 +197,8 @@ def _options(manifest: Manifest, root: Path) -> dict[str, Any]:
     if isinstance(config, str):
         path = _below(config, manifest, root)
         criteria = _generated_criteria(root, path)
-        found |= {"config": path} if criteria is None else {"criteria": criteria}
-    return found
+        options |= {"config": path} if criteria is None else {"criteria": criteria}
+    return options
 
 
 def _generated_criteria(root: Path, path: str) -> dict[str, Any] | None:

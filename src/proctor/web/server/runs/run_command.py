@@ -47,18 +47,18 @@ class InvalidRunError(SetupError):
 
 def startable(context: ServerContext) -> dict[str, str]:
     """Return the agents that the page may start: names and AGENT arguments, relative to the project's folder."""
-    found: dict[str, str] = {}
+    agents: dict[str, str] = {}
     for name, app in apps_of(context.agents, context.root).items():
         if app.is_remote:  # the settings name it, see below
             continue
         reference = _relative(app.reference, context.root)
-        found[name if Path(reference).name == name else reference] = (
+        agents[name if Path(reference).name == name else reference] = (
             reference  # a file is only a part of its folder
         )
     for reference in load_settings(context.root).agent:
         relative = _relative(reference, context.root)
-        found |= {} if relative in found.values() else {hide_secrets(relative): relative}
-    return {**found, "replay": "replay"}
+        agents |= {} if relative in agents.values() else {hide_secrets(relative): relative}
+    return {**agents, "replay": "replay"}
 
 
 def command_of(form: StartRun, context: ServerContext) -> list[str]:
@@ -225,19 +225,19 @@ def file_below(root: Path, name: str, suffixes: Sequence[str]) -> Path | None:
 
 def files_below(root: Path, suffixes: Sequence[str]) -> list[str]:
     """Return the relative paths of the files below `root` with these suffixes, without hidden folders and libraries."""
-    found: list[str] = []
+    paths: list[str] = []
     for place, folders, files in os.walk(root):
         folders[:] = sorted(
             name for name in folders if not name.startswith(".") and name not in _NOT_LOOKED_INTO
         )
-        found += [
+        paths += [
             _relative(f"{place}{os.sep}{name}", root)
             for name in sorted(files)
             if name.lower().endswith(tuple(suffixes))
         ]
-        if len(found) >= _MOST_FILES:
+        if len(paths) >= _MOST_FILES:
             break
-    return found[:_MOST_FILES]
+    return paths[:_MOST_FILES]
 
 
 def _relative(path: str, root: Path) -> str:

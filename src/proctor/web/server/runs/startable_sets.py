@@ -52,9 +52,9 @@ def set_page(root: Path, name: str) -> StartSet:
 
 def _page(path: Path, name: str) -> StartSet:
     try:
-        found, problem = load_eval_set(path), ""
-        cases = [_case(case) for case in found.eval_cases]
-        set_id = found.eval_set_id
+        eval_set, problem = load_eval_set(path), ""
+        cases = [_case(case) for case in eval_set.eval_cases]
+        set_id = eval_set.eval_set_id
     except ProctorError as error:
         cases, problem, set_id = [], str(error), _name(name)
     try:

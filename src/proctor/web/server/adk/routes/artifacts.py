@@ -47,9 +47,9 @@ async def adk_describe_artifact_version(
     adk: AdkDep, app_name: str, user_id: str, session_id: str, artifact_name: str, version_id: str
 ) -> Response:
     """Return the metadata of one version."""
-    found = await _ask(adk, app_name, "artifact_metadata", [], user_id, session_id, artifact_name)
+    every = await _ask(adk, app_name, "artifact_metadata", [], user_id, session_id, artifact_name)
     version = _version(version_id)
-    versions = [one for one in found if version is None or one.get("version") == version]
+    versions = [one for one in every if version is None or one.get("version") == version]
     return answer(require_found(versions[-1] if versions else None, "Artifact version not found"))
 
 
@@ -67,8 +67,8 @@ async def adk_load_artifact_version(
 ) -> Response:
     """Return an artifact in one version, or in the `latest`."""
     version = _version(version_id)
-    found = await _ask(adk, app_name, "load", None, user_id, session_id, artifact_name, version)
-    return answer(require_found(found, "Artifact not found"))
+    artifact = await _ask(adk, app_name, "load", None, user_id, session_id, artifact_name, version)
+    return answer(require_found(artifact, "Artifact not found"))
 
 
 @router.get(f"{_ONE}/versions", response_model=None)
@@ -89,8 +89,8 @@ async def adk_load_artifact(
     version: Annotated[int | None, Query(ge=0)] = None,
 ) -> Response:
     """Return an artifact, by default in its last version."""
-    found = await _ask(adk, app_name, "load", None, user_id, session_id, artifact_name, version)
-    return answer(require_found(found, "Artifact not found"))
+    artifact = await _ask(adk, app_name, "load", None, user_id, session_id, artifact_name, version)
+    return answer(require_found(artifact, "Artifact not found"))
 
 
 @router.delete(_ONE)

@@ -157,10 +157,10 @@ def _writable(turn: Invocation) -> Invocation:
 
 def placeholders(agent: Json) -> dict[str, Any]:
     """Return a state with an empty text for each `{word}` in the instructions of an agent and its sub-agents."""
-    found = dict.fromkeys(_PLACEHOLDER.findall(str(agent.get("instruction") or "")), "")
+    state = dict.fromkeys(_PLACEHOLDER.findall(str(agent.get("instruction") or "")), "")
     for below in agent.get("sub_agents") or ():
-        found |= placeholders(below)
-    return found
+        state |= placeholders(below)
+    return state
 
 
 # --- cases ------------------------------------------------------------------------------------------------------------

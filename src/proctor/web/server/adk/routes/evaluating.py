@@ -69,10 +69,10 @@ def adk_list_eval_results_bare(adk: AdkDep, app_name: str) -> Response:
 def adk_get_eval_result(adk: AdkDep, app_name: str, eval_result_id: str) -> Response:
     """Return a result with the sessions of its cases."""
     app = adk.app(app_name)
-    found = read_result(app, eval_result_id)
-    if found is None:
+    result = read_result(app, eval_result_id)
+    if result is None:
         raise HTTPException(404, f"Eval result `{eval_result_id}` not found.")
-    return answer(result_json(found, app))
+    return answer(result_json(result, app))
 
 
 @router.get(f"{_OF_APP}/metrics-info", response_model=None)

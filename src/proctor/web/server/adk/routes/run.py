@@ -119,8 +119,8 @@ def _turn(request: RunAgent, *, streaming: bool) -> TurnRequest:
 
 async def _lines(events: AsyncGenerator[Json, None], *, splits: bool) -> AsyncGenerator[bytes, None]:
     try:
-        async with aclosing(events) as found:
-            async for event in found:
+        async with aclosing(events) as stream:
+            async for event in stream:
                 for one in split_artifacts(event) if splits else (event,):
                     yield b"data: " + json_bytes(one) + b"\n\n"
     except Exception as error:  # noqa: BLE001 - the response has started, so it has to contain the agent's exception

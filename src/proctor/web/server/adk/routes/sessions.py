@@ -48,8 +48,8 @@ class Remember(AdkRequest):
 @router.get(_ALL, response_model=None)
 async def adk_list_sessions(adk: AdkDep, app_name: str, user_id: str) -> Response:
     """List a user's sessions without their events, except those of evaluations."""
-    found = await adk.ask(app_name, "list", user_id)
-    return answer([session for session in found if not session["id"].startswith(_OF_EVALS)])
+    sessions = await adk.ask(app_name, "list", user_id)
+    return answer([session for session in sessions if not session["id"].startswith(_OF_EVALS)])
 
 
 @router.post(_ALL, response_model=None)

@@ -40,13 +40,13 @@ async def adk_event_trace(adk: AdkDep, app_name: str, event_id: str) -> Response
         if session is None or all(event.get("id") != event_id for event in session["events"]):
             continue
         traced = await adk.ask(app_name, "spans", user_id, session_id)
-        if (found := attributes_of(session, event_id, traced)) is not None:
-            return answer(found)
+        if (attributes := attributes_of(session, event_id, traced)) is not None:
+            return answer(attributes)
     # an event of an evaluation: its session's id, and its number
     session = kept_session(app, None, event_id.rpartition("-")[0])
-    if session is None or (found := attributes_of(session, event_id)) is None:
+    if session is None or (attributes := attributes_of(session, event_id)) is None:
         raise HTTPException(404, "Trace not found")
-    return answer(found)
+    return answer(attributes)
 
 
 @router.get(f"{_OF_APP}/build_graph", response_model=None)
@@ -62,8 +62,8 @@ async def adk_build_graph_image(
     adk: AdkDep, app_name: str, *, dark_mode: bool = False, node: Annotated[str, Query()] = ""
 ) -> Response:
     """Return the graph as a picture (DOT), from the agent `node` down."""
-    found = require_found(node_at(await adk.ask(app_name, "tree"), node), f"Node not found: {node}")
-    return answer({node: {"dotSrc": dot_of(found, dark=dark_mode)}})
+    agent = require_found(node_at(await adk.ask(app_name, "tree"), node), f"Node not found: {node}")
+    return answer({node: {"dotSrc": dot_of(agent, dark=dark_mode)}})
 
 
 @router.get(f"{_OF_APP}/graph", response_model=None)
@@ -116,13 +116,13 @@ def dot_of(tree: Json, *, lit: Collection[str] = (), dark: bool = False) -> str:
 
 def node_at(tree: Json, path: str) -> Json | None:
     """Return an agent by its path (`root/planner`); empty: the root; `None`: there is no such agent."""
-    found = tree
+    agent = tree
     for step in [step for step in path.split("/") if step and step != tree["name"]]:
-        below = next((one for one in found["sub_agents"] if one["name"] == step), None)
+        below = next((one for one in agent["sub_agents"] if one["name"] == step), None)
         if below is None:
             return None
-        found = below
-    return found
+        agent = below
+    return agent
 
 
 def _lines(node: Json, lit: Collection[str], colors: dict[str, str]) -> Iterator[str]:
