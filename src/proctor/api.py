@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from proctor.analysis.power.plan import plan, plan_sync
     from proctor.authoring.audit.audit_sets import audit, audit_sync
     from proctor.authoring.bless import Blessing, bless
-    from proctor.authoring.check import check_files
+    from proctor.authoring.check_files import check_files
     from proctor.authoring.generate_scenarios import generate_scenarios, generate_scenarios_sync
     from proctor.authoring.record import eval_set_of
     from proctor.runs.arguments import AgentLike, ConfigLike, EvalSetLike, EvaluateOptions
@@ -52,7 +52,7 @@ _WHERE = {
     ),
     "proctor.analysis.calibration.calibrate": ("calibrate", "calibrate_sync"),
     "proctor.authoring.audit.audit_sets": ("audit", "audit_sync"),
-    "proctor.authoring.check": ("check_files",),
+    "proctor.authoring.check_files": ("check_files",),
     "proctor.analysis.compare.compare_runs": ("compare", "compare_sync"),
     "proctor.authoring.bless": ("Blessing", "bless"),
     "proctor.runs.estimate": ("estimate", "estimate_sync"),

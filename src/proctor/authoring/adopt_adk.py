@@ -14,7 +14,7 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from proctor.authoring.check import assertion_problems
+from proctor.authoring.check_files import assertion_problems
 from proctor.errors import EvalFileError, ProctorError, SetupError
 from proctor.files.eval_sets.eval_set_file import EvalSetFile
 from proctor.files.eval_sets.file_problems import Report, check_file

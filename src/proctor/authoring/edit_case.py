@@ -14,7 +14,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from proctor.authoring.check import assertion_findings
+from proctor.authoring.check_files import assertion_findings
 from proctor.authoring.eval_set_files import SetFile
 from proctor.engine.planning.case_checks import checks_of, problems_of
 from proctor.errors import EvalFileError, SetupError, UnknownNameError, did_you_mean

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from proctor.authoring.check import assertion_problems_of_file
+from proctor.authoring.check_files import assertion_problems_of_file
 from proctor.errors import SetupError, did_you_mean
 from proctor.files.edit import add_remove_cases
 from proctor.files.eval_sets.documents import read_yaml

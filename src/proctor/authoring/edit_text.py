@@ -13,7 +13,7 @@ from hashlib import blake2b
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from proctor.authoring.check import assertion_problems
+from proctor.authoring.check_files import assertion_problems
 from proctor.authoring.edit_case import ChangedMeanwhileError, read_set
 from proctor.authoring.eval_set_files import SetFile
 from proctor.errors import EvalFileError, SetupError

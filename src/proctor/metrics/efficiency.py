@@ -232,9 +232,9 @@ class _LazyScore(LazyObject, MetricScore):
     __slots__ = ()
 
     def settle(self) -> None:
-        if self.recipe is None:  # another thread has just computed it
+        if self._recipe is None:  # another thread has just computed it
             return
-        figure, turns = self.recipe
+        figure, turns = self._recipe
         try:
             score = figure(turns)
         except OverflowError as error:  # a sum exceeds the range of a float
@@ -242,10 +242,10 @@ class _LazyScore(LazyObject, MetricScore):
         for name in MetricScore.__slots__:
             setattr(self, name, getattr(score, name))
         self.__class__ = MetricScore  # type: ignore[assignment]  # its base
-        self.recipe = None
+        self._recipe = None
 
 
-_put_recipe = ScoreRecipe.__dict__["recipe"].__set__
+_put_recipe = ScoreRecipe.__dict__["_recipe"].__set__
 _new = object.__new__
 
 

@@ -61,7 +61,7 @@ def check(
     \b
     Exit codes: 0 no errors (with or without warnings), 2 errors.
     """
-    from proctor.authoring.check import check_meaning
+    from proctor.authoring.check_files import check_meaning
     from proctor.cli.command_base import read_settings
     from proctor.files.eval_sets.file_problems import check_file
 

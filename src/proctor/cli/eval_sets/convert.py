@@ -37,7 +37,7 @@ def convert(
     IN may be of any generation of the format; the suffix of OUT (.json, .yaml, .yml, .jsonl) selects
     the output format. No data of a case is lost; comments are not kept. ADK reads JSON only.
     """
-    from proctor.authoring.check import assertion_problems_of_file
+    from proctor.authoring.check_files import assertion_problems_of_file
     from proctor.files.eval_sets import convert as conversion
 
     check_new_set(target, source, overwrite=overwrite, make_parents=make_parents)

@@ -58,7 +58,7 @@ def _assertion_warnings(old: Path, new: Path) -> list[Problem]:
 
     Like google-adk, the conversion writes an absent list as `tool_uses: []` to the new file.
     """
-    from proctor.authoring.check import assertion_problems
+    from proctor.authoring.check_files import assertion_problems
     from proctor.files.eval_sets.source import open_eval_set
 
     negative = (

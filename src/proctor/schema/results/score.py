@@ -136,8 +136,8 @@ class Score:
 class ScoreRecipe:
     """The slot of a lazy score for what it is computed from."""
 
-    __slots__ = ("recipe",)
-    recipe: Any
+    __slots__ = ("_recipe",)
+    _recipe: Any
 
 
 @dataclass(slots=True)

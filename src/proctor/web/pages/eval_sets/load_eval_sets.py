@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from proctor.authoring.check import check_files
+from proctor.authoring.check_files import check_files
 from proctor.authoring.edit_case import CaseContent, read_case, read_set
 from proctor.authoring.edit_header import HeadContent
 from proctor.authoring.edit_text import TextContent

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from proctor.agents.chat_host import Json
-from proctor.authoring.check import assertion_problems_of_file, warning_texts
+from proctor.authoring.check_files import assertion_problems_of_file, warning_texts
 from proctor.errors import SetupError, did_you_mean
 from proctor.files.edit import add_remove_cases
 from proctor.files.edit.case import with_case

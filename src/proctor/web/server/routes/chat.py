@@ -14,7 +14,7 @@ from fastapi import APIRouter, Depends, Header, HTTPException, Request
 from pydantic import Field
 from starlette.concurrency import run_in_threadpool
 
-from proctor.authoring.check import warning_texts
+from proctor.authoring.check_files import warning_texts
 from proctor.authoring.edit_eval_set import Added, add_cases
 from proctor.authoring.eval_set_files import SetFile
 from proctor.authoring.record import case_of_talk

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from proctor.authoring.check import check_files
+from proctor.authoring.check_files import check_files
 from proctor.errors import SetupError
 from proctor.files.eval_sets.file_problems import Report
 from proctor.runs.setup.prepare import prepare

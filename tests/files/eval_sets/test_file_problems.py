@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from proctor.files.eval_sets import file_problems as check
+from proctor.files.eval_sets import file_problems
 from proctor.files.eval_sets.file_problems import Report, check_file
 from tests.files.sample_sets import case, content, eval_set, turn
 
@@ -120,7 +120,7 @@ def test_a_missing_file_is_a_problem_like_any_other(tmp_path: Path) -> None:
 def test_a_set_too_large_to_be_read_whole_is_checked_as_a_stream(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(check, "WHOLE_LIMIT", 1000)
+    monkeypatch.setattr(file_problems, "WHOLE_LIMIT", 1000)
     cases = [case(f"c{i}") for i in range(50)]
     cases[40]["conversation"][0]["mood"] = "good"
     report = checked(tmp_path, eval_set(*cases))
@@ -130,7 +130,7 @@ def test_a_set_too_large_to_be_read_whole_is_checked_as_a_stream(
 
 
 def test_a_key_twice_in_a_streamed_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(check, "WHOLE_LIMIT", 1000)
+    monkeypatch.setattr(file_problems, "WHOLE_LIMIT", 1000)
     text = json.dumps(eval_set(*(case(f"c{i}", note=f"n{i}") for i in range(50))), indent=1).replace(
         '"note": "n30"', '"note": "x", "note": "y"'
     )
@@ -142,7 +142,7 @@ def test_a_key_twice_in_a_streamed_set(tmp_path: Path, monkeypatch: pytest.Monke
 def test_a_result_larger_than_what_else_is_read_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(check, "WHOLE_LIMIT", 100)
+    monkeypatch.setattr(file_problems, "WHOLE_LIMIT", 100)
     document = {"eval_set_result_id": "r" * 200, "eval_set_id": "s", "eval_case_results": []}
     assert checked(tmp_path, document).readable
 
