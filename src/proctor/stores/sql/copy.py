@@ -11,16 +11,21 @@ from dataclasses import dataclass
 
 from proctor.errors import StoreError
 from proctor.stores.sql.annotations import copy_annotation
-from proctor.stores.sql.database import Database, Row, Transaction, insert, newest_version, sound
-from proctor.stores.sql.encoding import (
+from proctor.stores.sql.database import (
+    Database,
+    Row,
+    Transaction,
     checksum,
-    compact,
     document_checksum,
+    insert,
+    newest_version,
     planned_checksum,
     score_checksum,
+    sound,
     trial_checksum,
     verdict_checksum,
 )
+from proctor.stores.sql.encoding import compact
 from proctor.stores.sql.labels import insert_calibration, insert_look, label_checksum
 from proctor.stores.sql.media import copy_media
 from proctor.stores.sql.reader import RunReader

@@ -218,7 +218,50 @@ def _pieces(rows: Sequence[Row]) -> Iterator[Sequence[Row]]:
     return (rows[start : start + _MOST] for start in range(0, len(rows), _MOST))
 
 
-# --- Damaged content --------------------------------------------------------------------------------------------------
+# --- Damaged content: every row has a checksum ------------------------------------------------------------------------
+
+
+def checksum(key: str, body: bytes | str = b"") -> int:
+    """Return the crc32 of a row: its key and its content."""
+    if isinstance(body, bytes):
+        return zlib.crc32(body, zlib.crc32(key.encode()))
+    # a text is not the same in bytes
+    return ~zlib.crc32(body.encode(), zlib.crc32(key.encode())) & 0xFFFFFFFF
+
+
+def planned_checksum(run: int, position: int, texts: Sequence[str]) -> int:
+    """Return the checksum of a planned case: its set, its id, the hash of its content and its place."""
+    return checksum("\x00".join([f"planned/{run}/{position}", *texts]))
+
+
+def trial_checksum(
+    run: int,
+    position: int,
+    number: int,
+    attempt: int,
+    failed: int,
+    document: str | None,
+    media: str | None,
+    stored: bytes,
+) -> int:
+    """Return the checksum of the evidence of one attempt."""
+    key = f"trial/{run}/{position}/{number}/{attempt}/{failed}/{document or ''}/{media or ''}"
+    return checksum(key, stored)
+
+
+def score_checksum(run: int, judging: int, position: int, number: int, attempt: int, stored: bytes) -> int:
+    """Return the checksum of the scores of one attempt."""
+    return checksum(f"score/{run}/{judging}/{position}/{number}/{attempt}", stored)
+
+
+def verdict_checksum(run: int, judging: int, position: int, outcome: str, text: str) -> int:
+    """Return the checksum of a verdict."""
+    return checksum(f"verdict/{run}/{judging}/{position}/{outcome}", text)
+
+
+def document_checksum(name: str, media: str | None, stored: bytes) -> int:
+    """Return the checksum of a case."""
+    return checksum(f"document/{name}/{media or ''}", stored)
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""How rows are written: scores and verdicts as compact JSON, large bodies compressed, everything with a checksum."""
+"""How rows are written: scores and verdicts as compact JSON, large bodies compressed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import hashlib
 import json
 import re
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -26,50 +26,6 @@ _LEVEL = 1  # higher levels save a twentieth more and cost a fifth more
 _MEMORY = 5
 """zlib's memory, 1 to 9: with its default (8), clearing 256 kB takes longer than compressing the scores of a trial."""
 _DEEPEST = 100
-
-
-def checksum(key: str, body: bytes | str = b"") -> int:
-    """Return the crc32 of a row: its key and its content."""
-    if isinstance(body, bytes):
-        return zlib.crc32(body, zlib.crc32(key.encode()))
-    return (
-        ~zlib.crc32(body.encode(), zlib.crc32(key.encode())) & 0xFFFFFFFF
-    )  # a text is not the same in bytes
-
-
-def planned_checksum(run: int, position: int, texts: Sequence[str]) -> int:
-    """Return the checksum of a planned case: its set, its id, the hash of its content and its place."""
-    return checksum("\x00".join([f"planned/{run}/{position}", *texts]))
-
-
-def trial_checksum(
-    run: int,
-    position: int,
-    number: int,
-    attempt: int,
-    failed: int,
-    document: str | None,
-    media: str | None,
-    stored: bytes,
-) -> int:
-    """Return the checksum of the evidence of one attempt."""
-    key = f"trial/{run}/{position}/{number}/{attempt}/{failed}/{document or ''}/{media or ''}"
-    return checksum(key, stored)
-
-
-def score_checksum(run: int, judging: int, position: int, number: int, attempt: int, stored: bytes) -> int:
-    """Return the checksum of the scores of one attempt."""
-    return checksum(f"score/{run}/{judging}/{position}/{number}/{attempt}", stored)
-
-
-def verdict_checksum(run: int, judging: int, position: int, outcome: str, text: str) -> int:
-    """Return the checksum of a verdict."""
-    return checksum(f"verdict/{run}/{judging}/{position}/{outcome}", text)
-
-
-def document_checksum(name: str, media: str | None, stored: bytes) -> int:
-    """Return the checksum of a case."""
-    return checksum(f"document/{name}/{media or ''}", stored)
 
 
 def pack(body: bytes, least: int) -> bytes:

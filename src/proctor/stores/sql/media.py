@@ -15,8 +15,8 @@ from functools import partial
 
 from proctor.errors import StoreError
 from proctor.stores.artefacts import Deletion
-from proctor.stores.sql.database import Database, Transaction, has_version, insert, sound
-from proctor.stores.sql.encoding import checksum, restore_media
+from proctor.stores.sql.database import Database, Transaction, checksum, has_version, insert, sound
+from proctor.stores.sql.encoding import restore_media
 
 _VERSION = 10
 _BLOCK = 100

@@ -14,23 +14,28 @@ from typing import Any, overload
 from proctor.schema.evidence.trial import Trial, simulator_failure
 from proctor.schema.results.run_result import CaseResult, Outcome, TrialResult
 from proctor.stores.base import BriefVerdict, StoredTrial
-from proctor.stores.sql.database import Database, Row, damage_error, sound
+from proctor.stores.sql.database import (
+    Database,
+    Row,
+    damage_error,
+    document_checksum,
+    planned_checksum,
+    score_checksum,
+    sound,
+    trial_checksum,
+    verdict_checksum,
+)
 from proctor.stores.sql.encoding import (
     OUTCOMES,
     Evidence,
     Scores,
     StoredBytes,
-    document_checksum,
     load_json,
-    planned_checksum,
     read_briefly,
     read_score,
     read_scores,
     read_verdict,
-    score_checksum,
-    trial_checksum,
     unpack,
-    verdict_checksum,
 )
 from proctor.stores.sql.media import with_media
 from proctor.stores.sql.run_state import JudgingProgress, RunProgress, judging_progress

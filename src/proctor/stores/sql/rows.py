@@ -10,19 +10,25 @@ from proctor.schema.results.run_result import Outcome
 from proctor.schema.serialize import content_hash
 from proctor.stores.base import AnswerRecord, Record, ScoreRecord, TrialRecord, VerdictRecord
 from proctor.stores.sql import leases, run_state
-from proctor.stores.sql.database import Database, Row, Transaction, insert, insert_new
+from proctor.stores.sql.database import (
+    Database,
+    Row,
+    Transaction,
+    checksum,
+    document_checksum,
+    insert,
+    insert_new,
+    score_checksum,
+    trial_checksum,
+    verdict_checksum,
+)
 from proctor.stores.sql.encoding import (
     PACKED_FROM,
-    checksum,
     compact,
-    document_checksum,
     extract_media,
     merged_scores,
     pack,
-    score_checksum,
     scores_row,
-    trial_checksum,
-    verdict_checksum,
     verdict_row,
 )
 from proctor.stores.sql.media import Uploaded, write_media

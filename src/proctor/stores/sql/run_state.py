@@ -13,8 +13,8 @@ from proctor.schema.results.manifest import RunState, RunSummary
 from proctor.schema.results.run_result import RunKind
 from proctor.stores.base import RunEntry, Standing, runs_back
 from proctor.stores.sql import leases
-from proctor.stores.sql.database import Database, Row, Transaction, damage_error, has_version, sound
-from proctor.stores.sql.encoding import checksum, compact
+from proctor.stores.sql.database import Database, Row, Transaction, checksum, damage_error, has_version, sound
+from proctor.stores.sql.encoding import compact
 from proctor.stores.sql.leases import (
     HOLDER_COLUMNS,
     Holder,

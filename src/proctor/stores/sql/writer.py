@@ -18,8 +18,16 @@ from proctor.schema.results.manifest import AgentManifest, Judging, Manifest, Pl
 from proctor.schema.results.run_result import RunKind
 from proctor.stores.base import AnswerRecord, Committed, Record
 from proctor.stores.sql import leases
-from proctor.stores.sql.database import Database, LostConnectionError, Place, Transaction, insert
-from proctor.stores.sql.encoding import checksum, compact, planned_checksum, storable
+from proctor.stores.sql.database import (
+    Database,
+    LostConnectionError,
+    Place,
+    Transaction,
+    checksum,
+    insert,
+    planned_checksum,
+)
+from proctor.stores.sql.encoding import compact, storable
 from proctor.stores.sql.media import upload
 from proctor.stores.sql.reader import RunReader
 from proctor.stores.sql.rows import Decided, Hold, Rows, RowWriter
