@@ -250,6 +250,8 @@ def _bounds(looked: RunsLookedAt, name: str) -> tuple[float, float] | None:
     """Return the score range of a metric, if its facts or the runs define one."""
     if name == PASSED:
         return 0.0, 1.0
+    if name not in METRICS:
+        return looked.score_ranges.get(name)
     try:
         facts = METRICS.get(name).facts
     except (ProctorError, AttributeError, TypeError):  # a custom metric

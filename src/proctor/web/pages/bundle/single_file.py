@@ -154,8 +154,8 @@ class SingleFileWriter:
         self._note_screen(path)
         name = json.dumps(path)
         self._index.write(f"{', ' if self._index.size else ''}{name}: {self._chunks}")
-        text = f"{name}:{page_json(document)}"
-        self._open.append(text)
+        text = page_json(document)
+        self._open += ["," if self._open else "{", name, ":", text]
         self._size += len(text)
         if self._size >= _CHUNK:
             self._close_chunk()
@@ -167,7 +167,7 @@ class SingleFileWriter:
 
     def _close_chunk(self) -> None:
         if self._open:
-            self._write(self._chunks, ["{" + ",".join(self._open) + "}"])
+            self._write(self._chunks, [*self._open, "}"])
             self._open, self._size = [], 0
             self._chunks += 1
 
@@ -205,5 +205,7 @@ class SingleFileWriter:
 
 def page_json(document: PageModel) -> str:
     """Return the JSON of a page's document as it is in the file."""
-    text, _ = json_line(document.model_dump(mode="json"))
-    return text
+    try:
+        return document.model_dump_json()
+    except ValueError:  # pydantic writes no half of a character (a lone surrogate)
+        return json_line(document.model_dump(mode="json"))[0]
