@@ -24,7 +24,7 @@ from proctor.schema.evidence.trial import Trial
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.content import text_of
 from proctor.schema.format.invocation import states_silence
-from proctor.schema.results.manifest import Manifest, PlannedCase, counting
+from proctor.schema.results.manifest import Manifest, PlannedCase
 from proctor.schema.results.score import Outcome
 from proctor.schema.serialize import case_hash
 
@@ -172,7 +172,6 @@ class _Chosen:
     ) -> None:
         self._store, self._run_id, self._trial, self._on_case = store, run_id, trial, on_case
         self.manifest: Manifest = store.manifest(run_id)
-        self._judging = counting(store.judgings(run_id)).number
         self._result = store.load(run_id)
         self.problems: list[SetupError] = []
         """Contradictory arguments."""
@@ -181,7 +180,7 @@ class _Chosen:
 
     def pick(self, names: Sequence[str]) -> Iterator[_Picked]:
         """Return the cases with these names, or those that failed, each with the trial to bless."""
-        outcomes = self._store.outcomes(self._run_id, self._judging)
+        outcomes = self._store.outcomes(self._run_id)
         planned = list(self._store.planned(self._run_id))
         if names:
             cases = self._cases_named(planned, names)

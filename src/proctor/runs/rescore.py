@@ -227,15 +227,15 @@ def _recorded_sets(store: Store, manifest: Manifest) -> Iterator[RecordedSet]:
 
 def _configs(store: Store, manifest: Manifest, config_like: ConfigLike) -> _ScoringConfigs:
     """Return the config of each set with its source, and the warnings."""
+    judgings = store.judgings(manifest.run_id)
+    first, last = judgings[0], counting(judgings)
     if config_like is not None:
         config, source, warnings = read_config(config_like)
-        first = store.judgings(manifest.run_id)[0]
         as_added = [(_restore_until_decided(config, one), source) for one in first.sets]
         return _ScoringConfigs(as_added, warnings, first)
-    last = counting(store.judgings(manifest.run_id))
     configs = [(EvalConfig.model_validate(one.config), one.config_source) for one in last.sets]
     warned = store.summary(manifest.run_id, last.number).judging_warnings
-    return _ScoringConfigs(configs, warned, store.judgings(manifest.run_id)[0])
+    return _ScoringConfigs(configs, warned, first)
 
 
 def _restore_until_decided(config: EvalConfig, first: JudgedSet) -> EvalConfig:

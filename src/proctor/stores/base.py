@@ -350,8 +350,8 @@ class Store(Protocol):
         """Return each case as `verdicts` does, with fewer fields: several times as fast."""
         ...
 
-    def outcomes(self, run_id: str, judging: int) -> dict[int, Outcome]:
-        """Return the outcome of every case that was decided in a scoring, by position."""
+    def outcomes(self, run_id: str, judging: int | None = None) -> dict[int, Outcome]:
+        """Return the outcome of every case that was decided in a scoring (default: as for `load`), by position."""
         ...
 
     def trials(

@@ -204,13 +204,14 @@ def _verdict(run: RunResult, digest: Digest) -> str:
 
 def _outcome(case: CaseResult) -> str:
     trials = "".join(_LETTERS.get(trial.outcome, "-") for trial in case.trials)
+    metrics = [metric for metric in case.metrics.values() if _is_shown(metric)]
     return fields(
         case.outcome.value.upper(),
         f"{case.eval_set_id}/{case.eval_id}",
         f"trials={trials}" if trials else "",
         rate_field(case) if is_repeated(case) else "",
         FLAKY if case.flaky else "",
-        *(score_field(case, metric) for metric in case.metrics.values() if _is_shown(metric)),
+        *(score_field(case, metric) for metric in metrics),
     )
 
 

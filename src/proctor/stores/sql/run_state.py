@@ -190,9 +190,9 @@ def kind_column(database: Database) -> str:
     return "kind" if has_version(database, _VERSION_OF_KINDS) else f"'{RunKind.RUN}'"
 
 
-def kind_condition(database: Database, kind: RunKind | None) -> tuple[str, tuple[str, ...]]:
-    """Return the condition that leaves audits out of every list of runs, and its values."""
-    return ("", ()) if kind is None else (f" AND {kind_column(database)} = ?", (kind.value,))
+def kind_condition(column: str, kind: RunKind | None) -> tuple[str, tuple[str, ...]]:
+    """Return the condition that leaves audits out of every list of runs, and its values; `column` has the kind."""
+    return ("", ()) if kind is None else (f" AND {column} = ?", (kind.value,))
 
 
 def set_kind(transaction: Transaction, run: int, kind: RunKind) -> None:
@@ -259,10 +259,11 @@ def run_line(database: Database, run_id: str) -> RunLine | None:
 def run_lines(database: Database, kind: RunKind | None) -> Iterator[RunLine]:
     """Return the runs of a kind (`None`: all), newest first, some at a time."""
     before = 1 << 62
-    condition, values = kind_condition(database, kind)
+    column = kind_column(database)
+    condition, values = kind_condition(column, kind)
     while True:
         rows = database.rows(
-            f"SELECT {kind_column(database)}, {_COLUMNS} FROM runs WHERE seq < ?{condition} ORDER BY seq DESC LIMIT {_AT_ONCE}",  # noqa: S608 - our own columns
+            f"SELECT {column}, {_COLUMNS} FROM runs WHERE seq < ?{condition} ORDER BY seq DESC LIMIT {_AT_ONCE}",  # noqa: S608 - our own columns
             (before, *values),
         )
         for row in rows:
@@ -271,7 +272,7 @@ def run_lines(database: Database, kind: RunKind | None) -> Iterator[RunLine]:
         if len(rows) < _AT_ONCE:
             break
     with database.snapshot():  # runs may have been added and deleted since the first row was read
-        check_count(database)
+        check_count(database, column)
 
 
 def _line(database: Database, row: Row) -> RunLine:
@@ -345,13 +346,14 @@ def check_of_one_process(line: RunLine, name: str) -> None:
 
 def run_index(database: Database, kind: RunKind | None) -> list[RunEntry]:
     """Return the runs of a kind (`None`: all), newest first, without their long fields; their checksums are not verified."""
-    condition, values = kind_condition(database, kind)
+    column = kind_column(database)
+    condition, values = kind_condition(column, kind)
     with database.snapshot():
         rows = database.rows(
             f"SELECT run_id, created_at, agent, sets, complete FROM runs WHERE seq > 0{condition} ORDER BY seq DESC",  # noqa: S608 - our own columns
             values,
         )
-        check_count(database)
+        check_count(database, column)
     with sound(database.name, "the list of runs"):
         sets = {text: tuple(json.loads(text)) for text in {row[3] for row in rows}}
         return [
@@ -421,9 +423,9 @@ def _format_ids(ids: Sequence[str]) -> str:
     return ", ".join(ids[:5]) + (" …" if len(ids) > 5 else "")
 
 
-def check_count(database: Database) -> None:
-    """Check that no row of a run is missing, and that each is of a kind that a list can have."""
-    known = f"SELECT COUNT(*) FROM runs WHERE {kind_column(database)} IN ({', '.join('?' * len(RunKind))})"  # noqa: S608 - our own columns
+def check_count(database: Database, column: str) -> None:
+    """Check that no row of a run is missing, and that each is of a kind that a list can have; `column` has the kind."""
+    known = f"SELECT COUNT(*) FROM runs WHERE {column} IN ({', '.join('?' * len(RunKind))})"  # noqa: S608 - our own columns
     counted = database.row(known, [kind.value for kind in RunKind])
     total = database.row("SELECT value FROM totals WHERE name = 'runs'")
     if total is None or counted is None or total[0] > counted[0]:

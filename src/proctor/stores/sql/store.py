@@ -247,8 +247,8 @@ class SqlStore(SharedRunStore, AnnotatedStore, JudgeBatchStore):
         """Return each case as `verdicts` has it, in short."""
         return self._in_parts(run_id, judging, RunReader.briefly)
 
-    def outcomes(self, run_id: str, judging: int) -> dict[int, Outcome]:
-        """Return the outcome of every case that was decided in a scoring, by position."""
+    def outcomes(self, run_id: str, judging: int | None = None) -> dict[int, Outcome]:
+        """Return the outcome of every case that was decided in a scoring (default: as for `load`), by position."""
         _, _, _, reader = self._open_judging(run_id, judging)
         return dict(reader.outcomes())
 

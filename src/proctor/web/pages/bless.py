@@ -21,7 +21,7 @@ from proctor.files.edit.editable_file import text_of_file
 from proctor.runs.attempts import find_current_run
 from proctor.runs.storage.lookup import listed_run
 from proctor.schema.format.wire_model import PageModel
-from proctor.schema.results.manifest import PlannedCase, counting
+from proctor.schema.results.manifest import PlannedCase
 from proctor.schema.results.score import Outcome
 from proctor.web.pages.bless_changes import CaseChange, FileChanges, Hunk
 from proctor.web.pages.runs.case_table import LETTERS
@@ -130,7 +130,7 @@ class Review:
         self._manifest = store.manifest(self._run_id)
         self._planned = list(store.planned(self._run_id))
         self._result = store.load(self._run_id)
-        self._outcomes = store.outcomes(self._run_id, counting(store.judgings(self._run_id)).number)
+        self._outcomes = store.outcomes(self._run_id)
 
     # --- preview -----------------------------------------------------------------------------------------------------
 

@@ -13,8 +13,8 @@ from proctor.reports.content.run_list import short_ids
 from proctor.runs.attempts import find_current_run
 from proctor.runs.storage.open import store_option
 from proctor.schema.analysis.comparison import ComparedRun, Comparison
-from proctor.schema.results.manifest import PlannedCase, counting
-from proctor.schema.results.run_result import CaseResult, RunResult
+from proctor.schema.results.manifest import PlannedCase
+from proctor.schema.results.run_result import RunResult
 from proctor.stores.base import Store
 from proctor.stores.baselines import baseline_names
 from proctor.web.pages.analysis.case_pair import PairPage, pair_page
@@ -175,16 +175,16 @@ def load_matrix(store: Store, names: Sequence[str]) -> MatrixPage:
     """
     if not 1 <= len(names) <= MOST_RUNS:
         raise SetupError(f"expected 1 to {MOST_RUNS} runs for a matrix, got {len(names)}")
-    wanted = [*dict.fromkeys(store.find(name) for name in names)]
+    run_ids = [*dict.fromkeys(store.find(name) for name in names)]
     short = short_ids([one.run_id for one in store.index()])
     return matrix_page(
         [
-            MatrixRun(store.record(run), short[run], store.manifest(run).agent.commit, [*_cases(store, run)])
-            for run in wanted
+            MatrixRun(
+                store.record(run),
+                short[run],
+                store.manifest(run).agent.commit,
+                [case for _, case in store.verdicts(run)],
+            )
+            for run in run_ids
         ]
     )
-
-
-def _cases(store: Store, run_id: str) -> Iterator[CaseResult]:
-    judging = counting(store.judgings(run_id))
-    return (case for _, case in store.verdicts(run_id, judging.number))

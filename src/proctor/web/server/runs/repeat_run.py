@@ -18,7 +18,7 @@ from proctor.errors import EvalFileError, SetupError, UnknownNameError
 from proctor.files.eval_sets.selectors import SET_SUFFIXES
 from proctor.runs.setup.settings import resolve_reference
 from proctor.runs.storage.open import NoRunsError
-from proctor.schema.results.manifest import Manifest, PlannedCase, counting
+from proctor.schema.results.manifest import Manifest, PlannedCase
 from proctor.schema.results.run_result import Outcome
 from proctor.stores.base import Store
 from proctor.web.pages.start import RunRequest, StartRun
@@ -93,7 +93,7 @@ def _planned(store: Store, run_id: str, position: int | None) -> Iterator[Planne
 
 
 def _check_failures(store: Store, run_id: str) -> None:
-    outcomes = store.outcomes(run_id, counting(store.judgings(run_id)).number)
+    outcomes = store.outcomes(run_id)
     if all(outcomes.get(one.position) in _PASSED for one in store.planned(run_id)):
         raise SetupError(f"every case of run {run_id} passed: there are no failures to run again")
 
