@@ -220,15 +220,15 @@ def _input_part(part: Part) -> dict[str, Any]:
 # --- the description of an agent -----------------------------------------------------------------------------------------
 
 
-def _tree(agent: Any, seen: set[int] | None = None) -> Iterator[Any]:
-    seen = set() if seen is None else seen
-    if id(agent) in seen:  # agents may hand over in a circle
+def _tree(agent: Any, known_ids: set[int] | None = None) -> Iterator[Any]:
+    known_ids = set() if known_ids is None else known_ids
+    if id(agent) in known_ids:  # agents may hand over in a circle
         return
-    seen.add(id(agent))
+    known_ids.add(id(agent))
     yield agent
     for other in agent.handoffs:
         if hasattr(other, "handoffs"):
-            yield from _tree(other, seen)
+            yield from _tree(other, known_ids)
 
 
 def _agent_details(agent: Any, instructions: str | None = None) -> dict[str, Any]:

@@ -325,10 +325,10 @@ def load_case_audit(store: Store, run_id: str, name: str) -> AuditResult:
         SetupError: the audit has no case called `name`, or several.
     """
     audit, planned = load_audit(store, run_id), find_case(store.planned(run_id), name)
-    wanted = next(islice(audit.cases, planned.position, None))
+    chosen = next(islice(audit.cases, planned.position, None))
     for one in audit.sets:
-        one.cases = [case for case in one.cases if case is wanted]
-    audit.evidence = [] if wanted.problem else load_survivors(store, run_id, planned.position)
+        one.cases = [case for case in one.cases if case is chosen]
+    audit.evidence = [] if chosen.problem else load_survivors(store, run_id, planned.position)
     return audit
 
 

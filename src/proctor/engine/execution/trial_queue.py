@@ -420,13 +420,13 @@ class TrialQueue:
         self._end_round(looks)
 
     def _end_round(self, looks: StoppingRule) -> None:
-        made = self._made
-        following = 0 if self.only_recorded or self._was_decided else looks.next_round(made)
+        trials = self._made
+        following = 0 if self.only_recorded or self._was_decided else looks.next_round(trials)
         results = ((state.content_hash, state.provisional_result()) for state in self._round)
-        if following and not looks.is_decided(results, made):
+        if following and not looks.is_decided(results, trials):
             self._made = following
             for state in self._round:
-                self._added += state.add_trials(following - made)
+                self._added += state.add_trials(following - trials)
             return
         self.is_over = True
         for state in self._round:

@@ -291,15 +291,15 @@ def entry_keys(node: yaml.Node) -> list[str]:
 
 def _shared_nodes(root: yaml.Node) -> set[yaml.Node]:
     """Return the values that an alias repeats, with everything inside them."""
-    seen: set[yaml.Node] = set()
+    earlier: set[yaml.Node] = set()
     shared: set[yaml.Node] = set()
     pending = [root]
     while pending:
         node = pending.pop()
-        if node in seen:
+        if node in earlier:
             shared.update(_descendants(node))
             continue
-        seen.add(node)
+        earlier.add(node)
         pending += _children(node)
     return shared
 

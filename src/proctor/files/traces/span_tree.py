@@ -161,15 +161,15 @@ def _cut_circles(spans: Iterable[Span], forest: Forest) -> None:
     safe: set[int] = set()
     for span in spans:
         path: list[Span] = []
-        seen: set[int] = set()
+        earlier: set[int] = set()
         here: Span | None = span
         while here is not None and id(here) not in safe:
-            if id(here) in seen:
+            if id(here) in earlier:
                 here.parent = None
                 forest.roots.append(here)
                 forest.circles += 1
                 break
-            seen.add(id(here))
+            earlier.add(id(here))
             path.append(here)
             here = here.parent
         safe.update(map(id, path))

@@ -51,12 +51,12 @@ def _is_below(package: str, name: str) -> bool:
 
 def _used_modules(function: Callable[..., Any]) -> Iterator[str]:
     """Yield the modules of all names in a function, and in the functions of the project that it calls."""
-    waiting, seen = list(_functions_of(function)), set[int]()
-    while waiting and len(seen) < _MOST_FUNCTIONS:
+    waiting, known_ids = list(_functions_of(function)), set[int]()
+    while waiting and len(known_ids) < _MOST_FUNCTIONS:
         function = waiting.pop()
-        if id(function) in seen:
+        if id(function) in known_ids:
             continue
-        seen.add(id(function))
+        known_ids.add(id(function))
         names = {*_names_in(function.__code__), *_names_in_annotations(function)}
         yield from (name for name in names if _is_below(ADK, name) or _is_below(_GENAI, name))
         values = [function.__globals__[name] for name in names if name in function.__globals__]

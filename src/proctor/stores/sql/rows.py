@@ -227,11 +227,11 @@ class RowWriter:
 
     def _write_trials(self, transaction: Transaction, rows: list[Row], name: str) -> None:
         new = insert_new(transaction, "trials", _TRIALS, _TRIAL_KEY, rows)
-        seen: set[Row] = set()
+        keys: set[Row] = set()
         for row in rows:
-            if row[:4] not in new or row[:4] in seen:
+            if row[:4] not in new or row[:4] in keys:
                 _check_same_trial(transaction, name, row)
-            seen.add(row[:4])
+            keys.add(row[:4])
         progress = self._hold.run
         progress.trials += len(new)
         progress.trials_sum += sum(key[1] for key in new)
@@ -259,15 +259,15 @@ class RowWriter:
     def _forget(self, transaction: Transaction, positions: set[int]) -> None:
         """Delete verdicts that are based on an attempt that was repeated, or on scores that were replaced."""
         decided = self._hold.decided
-        gone = sorted(position for position in positions if position in decided)
-        for start in range(0, len(gone), 500):
-            some = gone[start : start + 500]
+        undecided = sorted(position for position in positions if position in decided)
+        for start in range(0, len(undecided), 500):
+            some = undecided[start : start + 500]
             marks = ", ".join("?" * len(some))
             transaction.execute(
                 f"DELETE FROM verdicts WHERE run = ? AND judging = ? AND position IN ({marks})",  # noqa: S608 - only marks
                 (self._run, self._judging, *some),
             )
-        for position in gone:
+        for position in undecided:
             decided.record(position, None)
 
     def _write_verdicts(self, transaction: Transaction, rows: dict[int, Row]) -> None:

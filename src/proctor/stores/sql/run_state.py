@@ -372,15 +372,15 @@ def find_run(database: Database, store: str, name: str, kind: RunKind | None) ->
     kinds: dict[str, str] = {run_id: one for _, run_id, one in sorted(rows, reverse=True)}
     if {*kinds.values()} - {*RunKind}:
         raise damage_error(database.name, "the kind of a run cannot be read")
-    listed = [run_id for run_id, one in kinds.items() if one == (RunKind.RUN if kind is None else kind)]
+    ids = [run_id for run_id, one in kinds.items() if one == (RunKind.RUN if kind is None else kind)]
     if (back := runs_back(name)) is not None and name not in kinds:
-        return _earlier(listed, name, back, store)
+        return _earlier(ids, name, back, store)
     run_id = _match(name, kinds)
-    if run_id is None and not listed:
+    if run_id is None and not ids:
         raise _no_runs_error(store)
     if run_id is None:
         raise UnknownNameError(
-            f"No run named {name!r} in {store}. The newest: {_format_ids(listed)}. `proctor runs` lists all"
+            f"No run named {name!r} in {store}. The newest: {_format_ids(ids)}. `proctor runs` lists all"
         )
     if kind not in (None, kinds[run_id]):
         raise UnknownNameError(_other_kind(run_id, kinds[run_id]))

@@ -312,9 +312,9 @@ class SqlStore(SharedRunStore, AnnotatedStore, JudgeBatchStore):
         positions: range | None = None,
     ) -> Iterator[_T]:
         line, _, _, reader = self._open_judging(run_id, judging)
-        wanted = range(line.progress.cases) if positions is None else positions
-        for first in range(0, len(wanted), _AT_ONCE):
-            yield from read(reader, wanted[first : first + _AT_ONCE])
+        places = range(line.progress.cases) if positions is None else positions
+        for first in range(0, len(places), _AT_ONCE):
+            yield from read(reader, places[first : first + _AT_ONCE])
 
     def _record(self, line: RunLine) -> RunRecord:
         last = judging_progress(self._database, line.seq, self._last_judging(line))

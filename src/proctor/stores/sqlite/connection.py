@@ -48,14 +48,14 @@ def migrate(connection: sqlite3.Connection, version: int) -> None:
 
 def split_statements(sql: str) -> Iterator[str]:
     """Split a script; sqlite3's own `executescript` would commit what is open."""
-    held = ""
+    statement = ""
     for line in sql.splitlines(keepends=True):
-        held += line
-        if sqlite3.complete_statement(held):
-            yield held
-            held = ""
-    if held.strip():
-        yield held
+        statement += line
+        if sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""
+    if statement.strip():
+        yield statement
 
 
 PATIENCE = 30.0

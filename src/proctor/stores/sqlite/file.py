@@ -70,9 +70,9 @@ class SqliteFile:
                 what = "a folder" if self.path.is_dir() else "a device, a pipe or the like"
                 raise StoreError(f"{self.name}: expected a file for the store, this is {what}")
             if not self.read_only and _is_mounted_read_only(self.path):
-                shown = "What is in it can be shown and exported; for" if self.path.exists() else "For"
+                note = "What is in it can be shown and exported; for" if self.path.exists() else "For"
                 raise StoreError(
-                    f"{self.name}: the store cannot be written, its file system is mounted read-only. {shown} what is "
+                    f"{self.name}: the store cannot be written, its file system is mounted read-only. {note} what is "
                     "new, name another with --store"
                 )
             if not self.path.exists():

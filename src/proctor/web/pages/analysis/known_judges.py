@@ -111,7 +111,7 @@ def _row(use: JudgeUse, calibrations: Sequence[Calibration]) -> JudgeRow:
         prompt=use.by.prompt,
         standing=_standing(valid, newest),
         void=_differences(newest, use.by) if newest and not valid else [],
-        calibration=calibration_part(shown) if (shown := valid or newest) is not None else None,
+        calibration=calibration_part(latest) if (latest := valid or newest) is not None else None,
         runs=use.runs,
         last_run=last[0],
         last_at=last[1],

@@ -375,12 +375,12 @@ def _turns(case: CaseResult, key: Key, expected: Sequence[Invocation]) -> Iterat
         return
     last = key[3] + 1 if key[3] != WHOLE else len(trial.turns)
     for at, turn in enumerate(trial.invocations[:last]):
-        wanted = text_of(expected[at].final_response) if at < len(expected) else ""
+        reference = text_of(expected[at].final_response) if at < len(expected) else ""
         yield LabelTurn(
             user=clip(text_of(turn.user_content)),
             calls=[call_text(call.name or "", call.args)[:_SHORT] for call in turn.tool_calls],
             answer=clip(text_of(turn.final_response, thoughts=False)),
-            expected=clip(wanted) if wanted else None,
+            expected=clip(reference) if reference else None,
         )
 
 

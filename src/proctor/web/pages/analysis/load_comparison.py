@@ -77,9 +77,9 @@ def _as_baseline(store: Store, name: str) -> str | None:
 
 def load_baselines(store: Store) -> BaselinesPage:
     """Return the baselines of the store by name, without those whose files cannot be read."""
-    named = sorted((name, run_id) for run_id, names in baseline_names(store).items() for name in names)
+    ids_by_name = sorted((name, run_id) for run_id, names in baseline_names(store).items() for name in names)
     rows = []
-    for name, run_id in named:
+    for name, run_id in ids_by_name:
         baseline = load_baseline(name, store)
         rows.append(
             BaselineRow(name=name, run_id=run_id, agent=baseline.agent, started_at=baseline.started_at)
@@ -162,8 +162,8 @@ def _find(store: Store, run_id: str, eval_set_id: str, eval_id: str) -> PlannedC
             return case
         if len(names) < _MOST_NAMES:
             names.append(f"{case.eval_set_id}/{case.eval_id}")
-    wanted = f"{eval_set_id}/{eval_id}"
-    raise UnknownNameError(f"the run {run_id} has no case {wanted!r}.{did_you_mean(wanted, names)}")
+    full_name = f"{eval_set_id}/{eval_id}"
+    raise UnknownNameError(f"the run {run_id} has no case {full_name!r}.{did_you_mean(full_name, names)}")
 
 
 def load_matrix(store: Store, names: Sequence[str]) -> MatrixPage:

@@ -104,8 +104,8 @@ def api_path(path: str, **query: str) -> str:
 def related_pages(store: Store, run_ids: Sequence[str], judging: int | None = None) -> Iterator[PathAndPage]:
     """Yield the pages that a server shows about several runs, as far as their size is reasonable."""
     selected = [select_run(store, run_id, judging) for run_id in dict.fromkeys(run_ids)]
-    listed = [one.stored.listed for one in selected]
-    ids = [entry.run.run_id for entry in sorted(listed, key=lambda entry: entry.run.created_at)]
+    runs = [one.stored.listed for one in selected]
+    ids = [entry.run.run_id for entry in sorted(runs, key=lambda entry: entry.run.created_at)]
     for base, candidate in _pairs_to_compare(selected, ids):
         yield from _comparison(store, base, candidate)
     if 1 < len(ids) <= MOST_RUNS:
@@ -116,8 +116,8 @@ def related_pages(store: Store, run_ids: Sequence[str], judging: int | None = No
         if _has_failures(one):
             path = api_path(f"/api/runs/{run_id}/cause-trend", judging=str(one.stored.judging))
             yield path, cause_trend(store, run_id, one.stored.judging)
-    yield from _judges(store, listed)
-    for eval_set in sorted({name for entry in listed for name in entry.run.sets}):
+    yield from _judges(store, runs)
+    for eval_set in sorted({name for entry in runs for name in entry.run.sets}):
         yield from _history(store, eval_set)
 
 
@@ -150,9 +150,9 @@ def side_by_side(store: Store, page: ComparisonPage, most: int | None = None) ->
         yield api_path("/api/compare/case", **runs, set=case.eval_set_id, case=case.eval_id), pair
 
 
-def _judges(store: Store, listed: Sequence[ListedRun]) -> Iterator[PathAndPage]:
+def _judges(store: Store, runs: Sequence[ListedRun]) -> Iterator[PathAndPage]:
     """Yield the judges of these runs, with their calibrations."""
-    judges = {by for entry in listed for by in entry.run.summary.judged_by}
+    judges = {by for entry in runs for by in entry.run.summary.judged_by}
     if judges:
         page = known_judges(store)
         page.items = [row for row in page.items if JudgedBy(row.metric, row.model, row.prompt) in judges]

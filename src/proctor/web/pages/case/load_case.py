@@ -327,8 +327,10 @@ class _RecordingJudge:
 
         self.questions.append(question)
         content = content_key(question, self.model, self._settings)
-        kept = [self._store.answer(sample_key(content, number)) for number in range(samples or _MOST_VOTES)]
-        votes = [vote for one in kept if (vote := vote_from_cache(one, question)) is not None]
+        answers = [
+            self._store.answer(sample_key(content, number)) for number in range(samples or _MOST_VOTES)
+        ]
+        votes = [vote for one in answers if (vote := vote_from_cache(one, question)) is not None]
         return Ballot(votes=votes, planned=len(votes) or 1, is_decided=bool(votes), model=self.model)
 
     def remember(self, cache: AnswerCache) -> None:

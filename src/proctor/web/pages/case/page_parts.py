@@ -57,26 +57,26 @@ def clip(text: str, most: int = MOST_TEXT) -> Clip:
 def marked_pieces(pieces: Sequence[text_blocks.Piece]) -> Marked:
     """Return the page's model of pieces; if they are long, only the text around the changes."""
     total = sum(len(piece.text) for piece in pieces)
-    kept = (
+    head = (
         list(pieces)
         if total <= MOST_TEXT
         else _truncate(elide(list(pieces), context=_CONTEXT, longest=MOST_TEXT))
     )
-    left_out = total - sum(len(piece.text) for piece in kept)
+    left_out = total - sum(len(piece.text) for piece in head)
     return Marked(
-        pieces=[Piece(text=piece.text, changed=piece.changed) for piece in kept], left_out=max(0, left_out)
+        pieces=[Piece(text=piece.text, changed=piece.changed) for piece in head], left_out=max(0, left_out)
     )
 
 
 def _truncate(pieces: Sequence[text_blocks.Piece]) -> list[text_blocks.Piece]:
-    kept: list[text_blocks.Piece] = []
+    head: list[text_blocks.Piece] = []
     room = 2 * MOST_TEXT
     for piece in pieces:
         if room <= 0:
             break
-        kept.append(text_blocks.Piece(piece.text[:room], piece.changed))
+        head.append(text_blocks.Piece(piece.text[:room], piece.changed))
         room -= len(piece.text)
-    return kept
+    return head
 
 
 def text_difference(expected: str, actual: str) -> tuple[Marked, Marked]:

@@ -170,8 +170,8 @@ def _clip_text(text: str | None) -> Clip | None:
         return None
     shortened = clip(text)
     if (mark := _CUT.search(text)) is not None:
-        shown = text[: min(MOST_TEXT, mark.start())]
-        shortened = Clip(text=shown, left_out=max(0, int(mark[1].replace(",", "")) - len(shown)))
+        head = text[: min(MOST_TEXT, mark.start())]
+        shortened = Clip(text=head, left_out=max(0, int(mark[1].replace(",", "")) - len(head)))
     return shortened
 
 
@@ -188,14 +188,14 @@ def _nest_spans(spans: Sequence[Span]) -> Iterator[tuple[Span, int]]:
     for place, span in enumerate(ordered):
         parent = places.get(span.parent_id or "")
         inside.setdefault(None if parent == place else parent, []).append(place)
-    seen: set[int] = set()
+    earlier: set[int] = set()
     for root in [*inside.get(None, ()), *range(len(ordered))]:  # the latter for the members of cycles
         waiting = [(root, 0)]
         while waiting:
             place, depth = waiting.pop()
-            if place in seen:
+            if place in earlier:
                 continue
-            seen.add(place)
+            earlier.add(place)
             yield ordered[place], depth
             waiting += [(one, depth + 1) for one in reversed(inside.get(place, ()))]
 

@@ -111,8 +111,8 @@ def trial_page(
     its alignment (a metric that passed stores none by default).
     """
     case, result = view.case, view.case.trials[place]
-    shown = view_trial(case, place)
-    trial = shown.trial or Trial(eval_set_id=case.eval_set_id, eval_id=case.eval_id)
+    trial_view = view_trial(case, place)
+    trial = trial_view.trial or Trial(eval_set_id=case.eval_set_id, eval_id=case.eval_id)
     faults = _faults(case, place)
     scored = [
         (metric, score)
@@ -125,11 +125,11 @@ def trial_page(
         number=result.number,
         trials=len(case.trials),
         outcome=result.outcome,
-        reason=reason_of(shown.alone),
-        facts=shown.facts(timed=False),
+        reason=reason_of(trial_view.alone),
+        facts=trial_view.facts(timed=False),
         attempts=attempt_lines(view.earlier.get(result.number, ())),
         notes=list(trial.notes),
-        kept=shown.trial is not None,
+        kept=trial_view.trial is not None,
         started_at=trial.started_at or None,
         seconds=trial.duration or None,
         session_id=trial.session_id,
@@ -182,8 +182,10 @@ def _turn_scores(scored: _Scored, index: int) -> list[tuple[MetricVerdict, Score
 
 def _state(trial: Trial, expected: EvalCase | None, scored: _Scored) -> StatePart:
     actual = trial.final_state
-    stated = (expected.final_session_state or {}) if expected is not None else {}
-    entries = _recorded_comparison(scored) or _compare_state(stated, actual, passed=_state_passed(scored))
+    expected_state = (expected.final_session_state or {}) if expected is not None else {}
+    entries = _recorded_comparison(scored) or _compare_state(
+        expected_state, actual, passed=_state_passed(scored)
+    )
     rows = [row for entry in entries for row in _rows(entry)]
     compared = {str(entry.get("key")) for entry in entries}
     for key, value in (actual or {}).items():
@@ -205,11 +207,11 @@ def _state_passed(scored: _Scored) -> bool:
 
 
 def _compare_state(
-    stated: Mapping[str, object], actual: Mapping[str, object] | None, *, passed: bool
+    expected: Mapping[str, object], actual: Mapping[str, object] | None, *, passed: bool
 ) -> list[Mapping[str, object]]:
     """Compare each expected key, if no metric has stored a comparison."""
     entries: list[Mapping[str, object]] = []
-    for key, value in stated.items():
+    for key, value in expected.items():
         entry = {"key": key, "expected": value, "kind": "missing" if actual is not None else None}
         if actual is not None and key in actual:
             is_equal = passed or actual[key] == value
@@ -250,7 +252,7 @@ def _faults(case: CaseResult, place: int) -> list[tuple[int, NotePart]]:
 
 
 def _simulated_user(trial: Trial, faults: Sequence[tuple[int, NotePart]]) -> PlayedPart | None:
-    played = trial.played_user
-    if played is None:
+    user = trial.played_user
+    if user is None:
         return None
-    return copy_fields(PlayedPart, played, ended=ending_of(trial), faults=[note for _, note in faults])
+    return copy_fields(PlayedPart, user, ended=ending_of(trial), faults=[note for _, note in faults])

@@ -164,9 +164,9 @@ def select_run(store: Store, name: str, judging: int | None = None) -> SelectedR
     run_id, entries = store.find(name), store.index()
     short = short_ids([entry.run_id for entry in entries])
     run, manifest = store.record(run_id), store.manifest(run_id)
-    listed = ListedRun(run, short[run_id], manifest.agent.commit, manifest.imported_from)
+    run_entry = ListedRun(run, short[run_id], manifest.agent.commit, manifest.imported_from)
     judgings = store.judgings(run_id)
-    stored = StoredRun(listed, manifest, judgings, judging_number(judgings, judging))
+    stored = StoredRun(run_entry, manifest, judgings, judging_number(judgings, judging))
     earlier, kind = _comparison_run(store, entries, run)
     if earlier is None:
         return SelectedRun(stored, None)
@@ -298,9 +298,9 @@ class _Rows:
 
     def mark(self, position: int, change: Direction | None, was: Outcome) -> None:
         """Write how a case changed."""
-        kept = self.texts[position].removesuffix(_UNCHANGED)
+        head = self.texts[position].removesuffix(_UNCHANGED)
         self.texts[position] = (
-            kept + json.dumps({"change": change, "was": was}, separators=(",", ":"))[1:].encode()
+            head + json.dumps({"change": change, "was": was}, separators=(",", ":"))[1:].encode()
         )
 
     def name_cause(self, position: int, cause: str) -> None:

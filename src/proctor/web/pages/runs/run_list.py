@@ -73,20 +73,20 @@ class RunsPage(PageModel):
 
 
 def run_row(
-    listed: ListedRun, trend: Sequence[float] = (), annotation: RunAnnotation = NO_ANNOTATION
+    entry: ListedRun, trend: Sequence[float] = (), annotation: RunAnnotation = NO_ANNOTATION
 ) -> RunRow:
     """Return the row of a run."""
-    run, summary = listed.run, listed.run.summary
+    run, summary = entry.run, entry.run.summary
     return copy_fields(
         RunRow,
         run,
-        short=listed.short,
+        short=entry.short,
         name=annotation.name,
         note=annotation.note,
         starred=annotation.starred,
         outcome=summary.outcome if run.state is RunState.FINISHED else None,
         standing=state_text(run),
-        commit=listed.commit,
+        commit=entry.commit,
         counts=counts_of(run),
         in_flight=summary.in_flight,
         pass_rate=passed_of(run),
@@ -95,7 +95,7 @@ def run_row(
         cost_text=cost_text(summary.spent) if summary.spent else "",
         stopped_by=summary.stopped_by,
         interrupted=summary.interrupted,
-        imported_from=listed.imported_from,
+        imported_from=entry.imported_from,
         trend=trend,
     )
 

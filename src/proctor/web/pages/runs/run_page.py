@@ -261,12 +261,12 @@ def judging_parts(judgings: Sequence[Judging], counts: int) -> list[JudgingPart]
     ]
 
 
-def manifest_part(kept: StoredRun) -> ManifestPart:
+def manifest_part(stored: StoredRun) -> ManifestPart:
     """Return the manifest of a run."""
-    manifest, agent = kept.manifest, kept.manifest.agent
+    manifest, agent = stored.manifest, stored.manifest.agent
     return copy_fields(
         ManifestPart, manifest, reference=agent.reference, agent_version=agent.version, commit=agent.commit,
-        models=kept.listed.run.summary.models, workers=manifest.workers_text, lost_workers=kept.listed.run.summary.lost_text,
+        models=stored.listed.run.summary.models, workers=manifest.workers_text, lost_workers=stored.listed.run.summary.lost_text,
     )  # fmt: skip
 
 
@@ -348,22 +348,22 @@ class RunPage(PageModel):
 def run_page(
     run: RunResult,
     figures: Figures,
-    kept: StoredRun,
+    stored: StoredRun,
     against: Against | None = None,
     changes: Mapping[str, MeanFigure] = MappingProxyType({}),
     causes: Sequence[FailureGroup] = (),
 ) -> RunPage:
     """Return the page of a run; `figures`: those of all its cases; `changes`: by metric since the run `against`."""
-    listed, repeats = kept.listed, figures.repeats
+    entry, repeats = stored.listed, figures.repeats
     trials = figures.digest.trials
     return copy_fields(
         RunPage,
         run,
-        run_id=listed.run.run_id,
-        short=listed.short,
-        state=listed.run.state,
+        run_id=entry.run.run_id,
+        short=entry.short,
+        state=entry.run.state,
         sentence=summary.sentence(run, flaky=repeats.flaky),
-        created_at=listed.run.created_at,
+        created_at=entry.run.created_at,
         failure=run.failure.cause if run.failure else "",
         cases=len(run.cases),
         counts=_in_order(run.counts),
@@ -382,9 +382,9 @@ def run_page(
         judges=judge_parts(run),
         sets=[set_part(one, repeats.by_set.get(one.eval_set_id)) for one in run.sets],
         warnings=list(run.warnings),
-        judgings=judging_parts(kept.judgings, listed.run.judging),
-        judging=kept.judging,
-        manifest=manifest_part(kept),
+        judgings=judging_parts(stored.judgings, entry.run.judging),
+        judging=stored.judging,
+        manifest=manifest_part(stored),
         against=against,
     )
 

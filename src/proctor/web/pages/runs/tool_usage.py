@@ -122,10 +122,10 @@ def _calls(turn: Json) -> list[_Call]:
     calls: list[tuple[_Call, str | None]] = []
     waiting: OpenCalls[_Call] = OpenCalls()
     for event, part in _parts(turn):
-        if (made := part.get("function_call")) and made.get("name"):
-            call = _Call(str(made["name"]), event.get("timestamp"))
-            calls.append((call, made.get("id")))
-            waiting.add(call, made.get("id"), call.name)
+        if (function_call := part.get("function_call")) and function_call.get("name"):
+            call = _Call(str(function_call["name"]), event.get("timestamp"))
+            calls.append((call, function_call.get("id")))
+            waiting.add(call, function_call.get("id"), call.name)
         elif response := part.get("function_response"):
             _end(waiting.take(response.get("id"), response.get("name")), response, event.get("timestamp"))
     _measure(calls, turn)

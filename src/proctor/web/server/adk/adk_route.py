@@ -126,9 +126,9 @@ class FiniteRequest(Request):  # type: ignore[misc]  # starlette is optional, an
         return body
 
 
-def _non_finite_path(given: object) -> list[str | int] | None:
+def _non_finite_path(data: object) -> list[str | int] | None:
     """Return the path of the first number that is infinite or NaN; without recursion, because a body may be deep."""
-    left: list[tuple[Any, Any]] = [(given, None)]
+    left: list[tuple[Any, Any]] = [(data, None)]
     while left:
         value, way = left.pop()
         if isinstance(value, float) and not math.isfinite(value):
@@ -152,17 +152,17 @@ class AdkRequest(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _each_once(cls, given: Any) -> Any:
-        for name in cls.model_fields if isinstance(given, dict) else ():
-            if name in given and to_camel(name) in given and name != to_camel(name):
+    def _each_once(cls, value: Any) -> Any:
+        for name in cls.model_fields if isinstance(value, dict) else ():
+            if name in value and to_camel(name) in value and name != to_camel(name):
                 raise PydanticCustomError(
                     "given_twice",
                     "expected {field} once, got it in both spellings ({field} and {camel})",
                     {"field": name, "camel": to_camel(name)},
                 )
-        if _is_deeper(given, _DEEPEST):
+        if _is_deeper(value, _DEEPEST):
             raise PydanticCustomError("too_deep", "expected at most {most} levels", {"most": _DEEPEST})
-        return given
+        return value
 
 
 def _is_deeper(value: object, most: int) -> bool:

@@ -242,13 +242,13 @@ def _turns(sent: object, before: Any) -> object:
 
 def _turn(sent: Mapping[str, Any], before: Mapping[str, Any]) -> Json:
     mentioned = {spelling for key in sent for spelling in (key, to_camel(key))}
-    kept = {
+    fields = {
         key: value
         for key, value in before.items()
         if key not in _STATED_BY_ABSENCE and to_camel(key) not in mentioned
     }
     sent = {key: _without_marks(value) for key, value in sent.items()}
-    return {**kept, **{key: _without_unstated_calls(key, value, before) for key, value in sent.items()}}
+    return {**fields, **{key: _without_unstated_calls(key, value, before) for key, value in sent.items()}}
 
 
 def _without_unstated_calls(key: str, value: object, before: Mapping[str, object]) -> object:

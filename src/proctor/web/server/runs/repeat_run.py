@@ -228,13 +228,13 @@ def _other_options(manifest: Manifest) -> Iterator[str]:
         yield f"The page has no field for these options of run {manifest.run_id[:6]}, and leaves them out: {options}. In a terminal, add them to the command."
 
 
-def _below(named: str, manifest: Manifest, root: Path) -> str:
+def _below(reference: str, manifest: Manifest, root: Path) -> str:
     """Return a recorded path relative to the project's folder; unchanged if it is not below it."""
     for folder in _folders(manifest, root):
-        path = folder / named
+        path = folder / reference
         if path.exists() and path.resolve().is_relative_to(root.resolve()):
             return path.resolve().relative_to(root.resolve()).as_posix()
-    return named
+    return reference
 
 
 def _folders(manifest: Manifest, root: Path) -> list[Path]:

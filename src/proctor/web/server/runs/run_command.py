@@ -292,23 +292,23 @@ def _attribute(problem: Mapping[str, object], form: StartRun | None) -> StartPro
 def _metric(message: str, path: Sequence[str], chosen: Collection[str]) -> str:
     if len(path) > 1 and path[0] == "criteria" and path[1] in chosen:
         return path[1]
-    named = (
+    names = (
         name for name in chosen if f"{name!r}" in message or f"{name}:" in message or f".{name}" in message
     )
-    return next(named, "")
+    return next(names, "")
 
 
 def _signs(message: str, kind: str, metric: str, form: StartRun) -> list[tuple[str, bool]]:
     """Return fields, and whether a problem seems to concern them; the first match applies."""
     of_metrics = "criteria" if form.criteria is not None else "config"
-    named = any(chosen.path in message for chosen in form.eval_sets)
+    is_set_named = any(chosen.path in message for chosen in form.eval_sets)
     return [
         ("agent", kind == "AgentLoadError"),
         ("judge", message.startswith("judge")),
         (of_metrics, bool(metric) or kind == "CriterionError"),
         ("config", form.config is not None and form.config in message),
         ("tags", bool(form.tags) and "tag" in message),
-        ("eval_sets", named or kind == "EvalFileError"),
+        ("eval_sets", is_set_named or kind == "EvalFileError"),
         ("failed_of", form.failed_of is not None and form.failed_of in message),
         (of_metrics, "metric" in message or "criteria" in message),
         ("judge", "judge" in message),

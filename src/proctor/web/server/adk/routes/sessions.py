@@ -116,19 +116,19 @@ async def _create(adk: AdkState, app_name: str, user_id: str, form: CreateSessio
     return answer(await adk.ask(app_name, "create", user_id, form.session_id, form.state, form.events or []))
 
 
-def _check_event(index: int, given: dict[str, Any]) -> None:
+def _check_event(index: int, data: dict[str, Any]) -> None:
     """Refuse an invalid event, and one that only an agent may make."""
     try:
-        event = Event.model_validate({name: value for name, value in given.items() if name != "actions"})
+        event = Event.model_validate({name: value for name, value in data.items() if name != "actions"})
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, ("events", index, *first["loc"])))
         raise HTTPException(422, f"{place}: {first['msg']}") from None
-    if not isinstance(given.get("id"), str | None):
+    if not isinstance(data.get("id"), str | None):
         raise HTTPException(422, f"events.{index}.id: expected a text")
     if event.timestamp is not None and not math.isfinite(event.timestamp):
         raise HTTPException(422, f"events.{index}.timestamp: expected a finite number")
-    _refuse_agent_parts(index, event, given.get("actions"))
+    _refuse_agent_parts(index, event, data.get("actions"))
 
 
 def _refuse_agent_parts(index: int, event: Event, actions: object) -> None:
