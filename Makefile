@@ -24,15 +24,12 @@ pinned = $(foreach list,$(1),-r requirements/$(list).txt -c requirements/$(list)
 ARGS ?=
 WORKERS ?= 3
 
-# What is tested in an environment of its own, because they do not all resolve together: frameworks whose agents run, and
-# google-adk[eval] with the extra `judges`.
-FRAMEWORKS := a2a adk-eval langgraph openai-agents traces
 
 # Fuzzing, injections and the security matrix: part of `make nightly`, with their slow tests; kills are marked `nightly`.
 ATTACKS := tests/files/eval_sets/test_fuzz.py tests/judges/test_injection.py tests/web/security/test_guard.py tests/web/security/test_target_addresses.py \
 	tests/web/adk/test_generated_requests.py tests/web/adk/test_unusual_addresses.py tests/agents/process/test_echoed_secrets.py
 
-.PHONY: demo test nightly lint format bench adk frameworks ray docs ui ui-unit ui-types ui-test reference options pictures adk-names lock clean
+.PHONY: demo test nightly lint format bench adk frameworks adk-eval ray docs ui ui-unit ui-types ui-test reference options pictures adk-names lock clean
 
 demo: $(VENV)/.run
 	@$(BIN)/python examples/demo.py
@@ -45,7 +42,7 @@ test: $(VENV)/.test
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
 nightly: export CRASH_RUNS := $(CRASH_RUNS)
-nightly: $(VENV)/.test adk frameworks ray ui
+nightly: $(VENV)/.test adk frameworks adk-eval ray ui
 	$(BIN)/python -m pytest -m nightly -s $(ARGS)
 	$(BIN)/python -m pytest -m "not benchmark and not nightly" $(ATTACKS)
 	$(BIN)/python -m pytest -m "hypothesis and not benchmark" --hypothesis-profile nightly
@@ -65,11 +62,10 @@ bench: $(VENV)/.test
 # google-adk, for the tests marked needs_adk and the sample agent written for it
 adk: $(VENV)/.adk
 
-# other frameworks, each beside this environment: $(VENV)-langgraph and so on, for tests/agents/frameworks
-frameworks: $(FRAMEWORKS:%=$(VENV)-%/.ready)
-
-# Ray, beside this environment: for the nightly tests of tests/runs/setup/workers
-ray: $(VENV)-ray/.ready
+# Separate environments: what they install does not change what the other tests see, or does not resolve together with it.
+# frameworks: LangGraph, OpenAI Agents, A2A and OTLP, for tests/agents/frameworks; adk-eval: google-adk[eval] with the extra
+# `judges`; ray: for tests/runs/setup/workers. The last two are for nightly tests.
+frameworks adk-eval ray: %: $(VENV)-%/.ready
 
 docs: $(VENV)/.docs
 	$(BIN)/python -m mkdocs build --quiet --strict --config-file site/mkdocs.yml
@@ -152,8 +148,8 @@ lock:
 	$(COMPILE) $(ARGS) requirements/adk.in --output-file requirements/adk.txt
 	$(COMPILE) $(ARGS) requirements/judges.in --output-file requirements/judges.txt
 	$(COMPILE) $(ARGS) requirements/docs.in --output-file requirements/docs.txt
-	$(foreach name,$(FRAMEWORKS) ray,$(COMPILE) $(ARGS) requirements/$(name).in --output-file requirements/$(name).txt &&) true
+	$(foreach name,frameworks adk-eval ray,$(COMPILE) $(ARGS) requirements/$(name).in --output-file requirements/$(name).txt &&) true
 
 clean:
-	rm -rf $(VENV) $(FRAMEWORKS:%=$(VENV)-%) $(VENV)-ray ui/node_modules src/proctor/page build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-frameworks $(VENV)-adk-eval $(VENV)-ray ui/node_modules src/proctor/page build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

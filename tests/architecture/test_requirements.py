@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-LOCKED = ["build", "run", "test", "adk", "judges", "a2a", "adk-eval", "langgraph", "openai-agents", "traces"]
+LOCKED = ["build", "run", "test", "adk", "judges", "adk-eval", "frameworks"]
 
 
 @pytest.fixture(scope="module")
@@ -65,9 +65,9 @@ def test_core_dependencies(root: Path, project: dict[str, Any]) -> None:
         ("rapidfuzz", "test"),
         ("jsonschema", "test"),
         ("jinja2", "test"),
-        ("langgraph", "langgraph"),
-        ("openai-agents", "openai-agents"),
-        ("traces", "traces"),
+        ("langgraph", "frameworks"),
+        ("openai-agents", "frameworks"),
+        ("traces", "frameworks"),
     ],
 )
 def test_extras(root: Path, project: dict[str, Any], extra: str, name: str) -> None:

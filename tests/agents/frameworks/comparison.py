@@ -33,7 +33,7 @@ def outcome(row: Row) -> Outcome:
         NotHereError: it is not installed.
     """
     if not python_of(row.environment).exists():
-        raise NotHereError(f"the environment of {row.environment} is not installed: make frameworks")
+        raise NotHereError(f"the environment of {row.environment} is not installed: make {row.environment}")
     if row.needs and not is_installed(row.needs):
         raise NotHereError(f"{row.needs} is not installed: {row.install}")
     if row.program and shutil.which(row.program) is None:

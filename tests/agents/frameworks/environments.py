@@ -1,7 +1,7 @@
-"""Where frameworks are installed: each in a separate environment in addition to the main one, made by `make frameworks`.
+"""Where frameworks are installed: in an environment in addition to the main one, made by `make frameworks`.
 
 `ENVIRONMENT-NAME` is filled from `requirements/NAME.txt`. What the main environment has (pydantic-ai, for the judges) and
-google-adk (`make adk`) need none.
+google-adk (`make adk`) need none. google-adk[eval] does not resolve together with the others (`make adk-eval`).
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
-NAMES = ("a2a", "adk-eval", "langgraph", "openai-agents", "traces")
-"""Of `requirements/NAME.txt`, and of `FRAMEWORKS` in the Makefile."""
+FRAMEWORKS, ADK_EVAL = "frameworks", "adk-eval"
+"""Of `requirements/NAME.txt`, and targets of the Makefile."""
 
 
 def python_of(environment: str) -> Path:
@@ -27,7 +27,7 @@ def python_of(environment: str) -> Path:
 def skip_without(environment: str) -> None:
     """Skip a test whose environment is not there (under PROCTOR_REQUIRE_ALL that is a failure)."""
     if not python_of(environment).exists():
-        pytest.skip(f"the environment of {environment} is not installed: make frameworks")
+        pytest.skip(f"the environment of {environment} is not installed: make {environment}")
 
 
 def is_installed(module: str) -> bool:

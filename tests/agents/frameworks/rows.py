@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tests.agents.frameworks.environments import FRAMEWORKS
+
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
@@ -18,7 +20,7 @@ class Row:
     toy: str
     """The module in `toys/`."""
     environment: str = ""
-    """Of `environments.NAMES`; none: the main one."""
+    """A separate environment (environments.py); none: the main one."""
     needs: str = ""
     """A module without which it is skipped, where the main environment may lack it, and what installs that."""
     install: str = ""
@@ -36,10 +38,10 @@ ROWS = [
     Row(kind="Python function", toy="function"),
     Row(kind="google-adk", toy="google_adk", needs="google.adk", install="make adk"),
     Row(kind="pydantic-ai", toy="with_pydantic_ai", has_authors=False),
-    Row(kind="OpenAI Agents SDK", toy="openai_agents", environment="openai-agents"),
-    Row(kind="LangGraph", toy="with_langgraph", environment="langgraph"),
+    Row(kind="OpenAI Agents SDK", toy="openai_agents", environment=FRAMEWORKS),
+    Row(kind="LangGraph", toy="with_langgraph", environment=FRAMEWORKS),
     Row(kind="`adk+http:` (google-adk's server)", toy="adk_http", needs="google.adk", install="make adk"),
-    Row(kind="`a2a+http:` (google-adk's server)", toy="a2a_http", environment="a2a"),
+    Row(kind="`a2a+http:` (google-adk's server)", toy="a2a_http", environment=FRAMEWORKS),
     Row(kind="`http+sse:`", toy="http_sse", needs="httpx", install="pip install '.[http]'"),
     Row(kind="`cmd:` (Python)", toy="cmd_python"),
     Row(kind="`cmd:` (JavaScript, node)", toy="cmd_node", program="node", install="the package of node"),

@@ -19,7 +19,7 @@ CHECKED = [row for row in ROWS if row.toy != "cmd_node"]
 @pytest.mark.parametrize("row", CHECKED, ids=lambda row: row.toy)
 def test_the_toy_keeps_every_rule(row: Row) -> None:
     if not python_of(row.environment).exists():
-        pytest.skip(f"the environment of {row.environment} is not installed: make frameworks")
+        pytest.skip(f"the environment of {row.environment} is not installed: make {row.environment}")
     if row.needs and not is_installed(row.needs):
         pytest.skip(f"{row.needs} is not installed: {row.install}")
     done = run_in(row.environment, "-W", "ignore", "tests/runs/conformance/toy_checks.py", row.toy)
