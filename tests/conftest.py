@@ -35,6 +35,9 @@ for _number in (signal.SIGINT, getattr(signal, "SIGHUP", signal.SIGINT)):
     if signal.getsignal(_number) is signal.SIG_IGN:
         signal.signal(_number, signal.default_int_handler if _number is signal.SIGINT else signal.SIG_DFL)
 
+GC_THRESHOLD = (20_000, 20, 50)
+"""Of the processes that run tests: the default takes a tenth of their time."""
+
 hypothesis.settings.register_profile("nightly", deadline=None, print_blob=True)  # 100 examples of a property
 hypothesis.settings.register_profile("check", hypothesis.settings.get_profile("nightly"), max_examples=40)
 hypothesis.settings.load_profile("check")
@@ -62,6 +65,7 @@ def _deny_outside_network(event: str, args: tuple[Any, ...]) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    gc.disable()  # until the tests are collected: nothing of them is garbage
     for name in [name for name in os.environ if _SCRUBBED.fullmatch(name) and name not in OF_THE_TESTS]:
         del os.environ[name]
     # Child processes have no audit hook: programs that honour a proxy find a closed port.
@@ -85,19 +89,24 @@ def _process_is_restored(tmp_path_factory: pytest.TempPathFactory) -> Iterator[N
     """Restore what a test changed in this process: variables, import path, registered metrics, and modules of temporary folders."""
     environment, path, modules = dict(os.environ), list(sys.path), set(sys.modules)
     metrics = set(METRICS.names())
-    collecting = gc.get_threshold()
     yield
     for name in set(METRICS.names()) - metrics:
         METRICS.remove(name)
-    gc.set_threshold(*collecting)  # the command line's own is for a process that ends soon
-    if dict(os.environ) != environment:
-        os.environ.clear()
-        os.environ.update(environment)
+    gc.set_threshold(*GC_THRESHOLD)  # the command line sets another one, for a process that ends soon
+    for name in dict(os.environ).items() ^ environment.items():
+        _restore_variable(name[0], environment)
     sys.path[:] = path
     temporary = str(tmp_path_factory.getbasetemp())
     for name in sys.modules.keys() - modules:
         if _folder_of(sys.modules[name]).startswith(temporary):
             del sys.modules[name]
+
+
+def _restore_variable(name: str, environment: dict[str, str]) -> None:
+    if name in environment:
+        os.environ[name] = environment[name]
+    else:
+        os.environ.pop(name, None)
 
 
 def _folder_of(module: ModuleType) -> str:
@@ -138,6 +147,8 @@ def _left_for_the_night(items: list[pytest.Item]) -> set[pytest.Item]:
 def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()  # tests stay until the session ends: the collector need not visit them again and again
+    gc.set_threshold(*GC_THRESHOLD)
+    gc.enable()
 
 
 # --- nothing is skipped in silence -----------------------------------------------------------------------------------

@@ -123,18 +123,18 @@ def complexity(function: Function) -> int:
     return total
 
 
-def dialect_rate(paths: Iterable[Path]) -> float:
+def dialect_rate(files: Iterable[tuple[Path, ast.Module]]) -> float:
     """Return how many words of the dialect there are in 1,000 words of docstrings, comments and other texts."""
     words = dialect = 0
-    for path in paths:
-        text = " ".join(_prose(path.read_text(encoding="utf-8")))
+    for path, tree in files:
+        text = " ".join(_prose(path.read_text(encoding="utf-8"), tree))
         words += len(re.findall(r"\w+", text))
         dialect += len(DIALECT.findall(text))
     return 1000 * dialect / words
 
 
-def _prose(source: str) -> Iterator[str]:
-    for node in ast.walk(ast.parse(source)):
+def _prose(source: str, tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value:
             yield node.value
     yield from _COMMENT.findall(source)

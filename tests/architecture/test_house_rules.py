@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.architecture.figures import functions
 from tests.architecture.source import SRC, modules
 
 ROOT = SRC.parent
@@ -78,9 +79,7 @@ def test_files_are_short() -> None:
 def test_nine_functions_in_ten_are_under_25_lines() -> None:
     lengths = {
         f"{module.name}.{node.name}": (node.end_lineno or 0) - node.lineno + 1 - _docstring_lines(node)
-        for module in modules().values()
-        for node in ast.walk(module.tree)
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        for module, node in functions()
     }
     long = sorted(((n, name) for name, n in lengths.items() if n >= 25), reverse=True)
     assert len(long) <= len(lengths) / 10, long
