@@ -38,8 +38,8 @@ for _number in (signal.SIGINT, getattr(signal, "SIGHUP", signal.SIGINT)):
 GC_THRESHOLD = (20_000, 20, 50)
 """Of the processes that run tests: the default takes a tenth of their time."""
 
-hypothesis.settings.register_profile("nightly", deadline=None, print_blob=True)  # 100 examples of a property
-hypothesis.settings.register_profile("check", hypothesis.settings.get_profile("nightly"), max_examples=40)
+hypothesis.settings.register_profile("nightly", deadline=None, print_blob=True, max_examples=300)
+hypothesis.settings.register_profile("check", hypothesis.settings.get_profile("nightly"), max_examples=25)
 hypothesis.settings.load_profile("check")
 
 

@@ -200,6 +200,7 @@ def test_it_is_copied_as_markdown(page: Page, regression: str) -> None:
     copied(page, "### ✕ regression: ")
 
 
+@pytest.mark.nightly
 def test_it_is_usable_by_all_and_fits(page: Page, regression: str, axe: Look, fits: Look) -> None:
     _open(page, regression)
     axe(page)

@@ -48,7 +48,9 @@ def test_quality_is_drawn_against_expense(page: Page, three: str, axe: Look, fit
     items = picture.get_by_role("listitem")
     expect(items).to_have_count(3)
     expect(items.nth(2)).to_contain_text("12.5")
-    expect(items.nth(2)).to_contain_text("another is at least as good and not more expensive")
+    # which one depends on durations: of the two that pass equally often, the slower one, and the third if it is no faster
+    dominated = items.filter(has_text="another is at least as good and not more expensive")
+    expect(dominated).not_to_have_count(0)
     axe(page)
     fits(page)
     shot(page, "scatter")
@@ -87,6 +89,7 @@ def test_a_cell_leads_to_its_case(page: Page, site: Site, three: str) -> None:
     expect(page).to_have_url(re.compile(rf"/runs/{ids(site, 'travel.flawed')[0]}/cases/{cell['position']}"))
 
 
+@pytest.mark.nightly
 def test_it_is_usable_by_all_and_fits(page: Page, three: str, axe: Look, fits: Look) -> None:
     _open(page, three)
     axe(page)

@@ -52,7 +52,7 @@ class TestARunThatIsOver:
         main = page.locator("main")
         expect(main).to_contain_text("6 of 8 cases fail, 1 could not be scored.")
         expect(main).to_contain_text(re.compile(r"Cases passed, 1 of 8\s*95 % CI: 2–47"))
-        row = page.get_by_role("row").filter(has_text="two_turn_booking")
+        row = page.get_by_role("table", name="Cases").get_by_role("row").filter(has_text="two_turn_booking")
         expect(row).to_contain_text("covers is 4, expected 2")
         expect(row.get_by_role("img", name="5 failed")).to_be_visible()
         shot(page, "run")
@@ -150,7 +150,7 @@ class TestARunThatIsOver:
     def test_at_390_pixels_reads_as_a_list(self, page: Page, site: Site, shot: Shot) -> None:
         page.set_viewport_size(NARROW)  # type: ignore[arg-type]  # a dict of numbers is what it takes
         _open(page, site, "travel.flawed")
-        row = page.get_by_role("row").filter(has_text="two_turn_booking")
+        row = page.get_by_role("table", name="Cases").get_by_role("row").filter(has_text="two_turn_booking")
         expect(row.get_by_text("expected 2").first).to_be_visible()
         expect(page.get_by_role("columnheader", name="Why")).to_be_hidden()
         text = page.locator("main header").inner_text()

@@ -54,6 +54,7 @@ def test_shows_in_a_sentence_what_happened_last(page: Page) -> None:
     )
 
 
+@pytest.mark.nightly
 def test_is_usable_by_all_and_fits(page: Page, axe: Look, fits: Look) -> None:
     _open(page)
     axe(page)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from random import Random
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from proctor.engine.usage.budget import RunBudget
 from proctor.engine.usage.shared_budget import SharedBudget
@@ -60,7 +60,6 @@ class TestCalls:
 
 class TestDollars:
     @given(st.floats(0.001, 0.02), st.floats(0.001, 1))
-    @settings(deadline=None, max_examples=30)
     def test_a_cap_is_passed_by_less_than_one_call(self, cost: float, most: float) -> None:
         budget = RunBudget(max_cost=most)
         made = sum(all_at_once(budget, [cost] * 60))
@@ -69,7 +68,6 @@ class TestDollars:
         assert made == 60 or budget.cost >= most
 
     @given(st.integers(0, 10**6), st.floats(0.05, 1))
-    @settings(deadline=None, max_examples=30)
     def test_of_unlike_calls_no_more_than_one_is_made_beyond_it(self, seed: int, most: float) -> None:
         random = Random(seed)
         costs = [random.uniform(0.001, 0.003) for _ in range(100)]

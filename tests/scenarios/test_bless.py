@@ -132,8 +132,7 @@ def test_agent_that_meets_its_expectations_changes_no_published_set(
     assert unchanged == 150
 
 
-@pytest.mark.nightly(check=1)
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("fault", FAULTS)
 def test_published_sets_change_in_expectations_only_and_can_be_restored(
     files: dict[Path, Published], store: Store, tmp_path: Path, fault: str

@@ -362,7 +362,7 @@ def report(result: RunResult) -> None:
 CHECKS = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
 
 
-@settings(max_examples=15, suppress_health_check=CHECKS)
+@settings(max_examples=8, suppress_health_check=CHECKS)
 @given(st.lists(answers, min_size=20, max_size=20))
 def test_garbage_is_an_error_or_read_as_documented(garbage: list[Any]) -> None:
     a_run_survives(garbage)

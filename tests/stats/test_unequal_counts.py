@@ -7,7 +7,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from proctor.stats import unequal_counts
 from proctor.stats.unequal_counts import (
@@ -57,13 +57,11 @@ def parts(draw: st.DrawFn) -> TwoCounts:
 
 
 @given(st.lists(counts(), min_size=1, max_size=4))
-@settings(max_examples=60, deadline=None)
 def test_the_test_is_the_share_of_all_ways_of_dealing_out(cases: list[TwoCounts]) -> None:
     assert dealt_out_test(cases) == pytest.approx(by_hand(cases), abs=1e-9)
 
 
 @given(st.lists(counts() | parts(), min_size=1, max_size=12))
-@settings(max_examples=40, deadline=None)
 def test_swapped_runs_have_the_same_p(cases: list[TwoCounts]) -> None:
     assert dealt_out_test([one.swap() for one in cases]) == dealt_out_test(cases)
 
@@ -238,7 +236,6 @@ def test_the_interval_knows_of_trials_that_were_not_made() -> None:
 
 
 @given(st.lists(counts(), min_size=1, max_size=30))
-@settings(max_examples=40, deadline=None)
 def test_difference_is_inside_its_interval(cases: list[TwoCounts]) -> None:
     low, high = two_shares_interval(cases)
     value = sum(one.now / one.trials_now - one.before / one.trials_before for one in cases) / len(cases)
@@ -247,7 +244,6 @@ def test_difference_is_inside_its_interval(cases: list[TwoCounts]) -> None:
 
 
 @given(counts())
-@settings(max_examples=40, deadline=None)
 def test_the_squared_correlation_is_chi_square_per_trial(one: TwoCounts) -> None:
     table = [[one.now, one.trials_now - one.now], [one.before, one.trials_before - one.before]]
     is_constant = any(sum(column) == 0 for column in zip(*table, strict=True))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 import proctor
 from proctor.errors import SetupError
@@ -25,7 +25,6 @@ def held_out_ids(ids: list[str], seed: int, share: float = 0.5) -> set[str]:
     return {case.eval_id for case in held_out.eval_cases}
 
 
-@settings(max_examples=30)
 @given(IDS, SEEDS, st.randoms(use_true_random=False))
 def test_every_case_is_on_one_side_whatever_the_order_is(ids: list[str], seed: int, random: object) -> None:
     search, held_out = proctor.split(eval_set(ids), held_out=0.5, seed=seed)
@@ -37,7 +36,6 @@ def test_every_case_is_on_one_side_whatever_the_order_is(ids: list[str], seed: i
     assert held_out_ids(shuffled, seed) == {*found[1]}
 
 
-@settings(max_examples=30)
 @given(IDS, SEEDS, st.data())
 def test_a_removed_case_moves_no_other_case(ids: list[str], seed: int, data: st.DataObject) -> None:
     removed = data.draw(st.sampled_from(ids))
@@ -46,7 +44,6 @@ def test_a_removed_case_moves_no_other_case(ids: list[str], seed: int, data: st.
     assert held_out_ids(remaining, seed) == before - {removed}
 
 
-@settings(max_examples=30)
 @given(IDS, SEEDS)
 def test_a_larger_share_only_adds_held_out_cases(ids: list[str], seed: int) -> None:
     assert held_out_ids(ids, seed, 0.4) <= held_out_ids(ids, seed, 0.6)

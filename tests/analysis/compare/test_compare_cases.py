@@ -5,7 +5,7 @@ from math import comb
 from random import Random
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from proctor.analysis.compare.compare_cases import CompareOptions, compare_cases
 from proctor.analysis.compare.measures import lower_bound, p_value_by_case
@@ -539,7 +539,6 @@ _RUNS = st.lists(
 
 
 @given(_RUNS)
-@settings(max_examples=60, deadline=None)
 def test_swapped_runs_mirror_the_comparison(runs: list[tuple[str, str]]) -> None:
     base, candidate = cases(*(one for one, _ in runs)), cases(*(other for _, other in runs))
     found, mirrored = compared(base, candidate), compared(candidate, base)
@@ -557,7 +556,6 @@ def test_swapped_runs_mirror_the_comparison(runs: list[tuple[str, str]]) -> None
 
 
 @given(st.lists(st.text("PF", min_size=1, max_size=4), min_size=1, max_size=40))
-@settings(max_examples=40, deadline=None)
 def test_a_run_does_not_differ_from_itself(trials: list[str]) -> None:
     found = compared(cases(*trials), cases(*trials))
     assert found.outcome in {PROVEN, UNSEEN}
@@ -583,7 +581,6 @@ def check_agreement(found: Comparison) -> None:
 
 
 @given(_RUNS)
-@settings(max_examples=150, deadline=None)
 def test_lines_table_and_outcome_agree(runs: list[tuple[str, str]]) -> None:
     base = [case(str(n), one, scores={"q": one.count("P") / len(one)}) for n, (one, _) in enumerate(runs)]
     now = [
@@ -707,7 +704,6 @@ CASE_OF_TEN = st.builds(TwoCounts, st.integers(0, 10), st.just(10), st.integers(
 
 
 @given(CASE_OF_TEN, st.lists(CASE_OF_TEN, max_size=6), st.lists(CASE_OF_TEN, max_size=4), st.integers(0, 3))
-@settings(max_examples=200, deadline=None)
 def test_whatever_the_unknown_cases_are_a_case_beyond_resemblance_was_possible(
     case: TwoCounts, known: list[TwoCounts], unknown: list[TwoCounts], more: int
 ) -> None:

@@ -327,6 +327,7 @@ def test_what_is_not_there_is_reported(page: Page, site: Site, problems: Problem
     expect(page.get_by_role("heading", name="Case not found")).to_be_visible()
 
 
+@pytest.mark.nightly
 def test_everybody_can_use_it(page: Page, site: Site, axe: Look, fits: Look) -> None:
     for agent, position, turn in (("travel.flawed", 0, "Turn 2"), ("greeter", 2, "Turn 1")):
         open_case(page, site, agent, position)

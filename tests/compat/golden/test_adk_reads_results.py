@@ -137,7 +137,7 @@ def test_a_run_that_went_wrong_in_every_way_is_read(tmp_path: Path) -> None:
     assert names["refund_policy"] == "NOT_EVALUATED"  # the last trial, which crashed
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(result=runs())
 def test_any_run_is_read(tmp_path_factory: pytest.TempPathFactory, result: RunResult) -> None:
     agents = tmp_path_factory.mktemp("agents")

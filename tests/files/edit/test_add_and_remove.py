@@ -195,7 +195,7 @@ WORDS = st.text(st.characters(codec="utf-8", exclude_categories=["Cs", "Cc"]), m
 LAYOUTS = st.sampled_from([None, 1, 2, "\t"])
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     ids=st.lists(WORDS, min_size=1, max_size=5, unique=True),
     indent=LAYOUTS,

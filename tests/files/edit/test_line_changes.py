@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from proctor.common.safe_text import lines_of
 from proctor.files.edit.line_changes import LineChange, Splice, group_changes, line_changes, line_starts
@@ -31,7 +31,6 @@ def changes_of(text: str, splices: list[Splice]) -> list[LineChange]:
     return line_changes(text, line_starts(text), splices)
 
 
-@settings(max_examples=300)
 @given(edits())
 def test_the_changes_make_the_new_lines_of_the_old(edited: tuple[str, list[Splice]]) -> None:
     text, splices = edited
@@ -46,7 +45,6 @@ def test_the_changes_make_the_new_lines_of_the_old(edited: tuple[str, list[Splic
     assert [*made, *old[at:]] == new
 
 
-@settings(max_examples=300)
 @given(edits(), st.integers(0, 3))
 def test_groups_have_the_lines_of_both_texts(edited: tuple[str, list[Splice]], context: int) -> None:
     text, splices = edited

@@ -83,7 +83,6 @@ def distance(word: Word, calls: list[ActualCall], *, others: bool) -> int:
     return least(0, 0)
 
 
-@settings(max_examples=400, deadline=None)
 @given(ITEMS, MADE, st.booleans())
 def test_the_reading_is_the_cheapest_of_all(items: list[Any], calls: list[ActualCall], others: bool) -> None:
     reader = MatcherReader()

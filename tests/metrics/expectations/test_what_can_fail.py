@@ -163,7 +163,6 @@ RULE = st.one_of(
 )
 
 
-@settings(max_examples=200, deadline=None)
 @given(RULE)
 def test_a_rule_that_is_accepted_can_be_broken(rule: dict[str, Any]) -> None:
     reader = MatcherReader()
@@ -173,7 +172,6 @@ def test_a_rule_that_is_accepted_can_be_broken(rule: dict[str, Any]) -> None:
         assert any(breaches(read[0], word) for word in trajectories(alphabet_for(rule), 2)), rule
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.dictionaries(st.sampled_from("kn"), VALUE, min_size=1, max_size=2))
 def test_a_final_state_that_is_accepted_can_be_missed(state: dict[str, Any]) -> None:
     metric = FinalSessionState()

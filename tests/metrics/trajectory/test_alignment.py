@@ -229,7 +229,6 @@ VARIED = st.lists(
 )
 
 
-@settings(max_examples=150, deadline=None)
 @given(VARIED, VARIED, MATCHINGS)
 def test_no_other_way_of_pairing_costs_less(
     expected: list[Made], actual: list[Made], matching: Matching

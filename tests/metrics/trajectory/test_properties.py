@@ -6,7 +6,7 @@ from itertools import permutations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from proctor.common.registry import METRICS
 from proctor.metrics.trajectory.agentevals_relations import GREEDY, Subset, Superset, Unordered
@@ -145,7 +145,6 @@ def can_pair(wanted: Calls, made: Calls, matching: Matching, *, size: int) -> bo
     return any(sum(map(same, short, way)) >= size for way in permutations(long, len(short)))
 
 
-@settings(max_examples=200)
 @given(
     st.lists(CALL, max_size=4),
     st.lists(CALL, max_size=4),

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from proctor.errors import SetupError
 from proctor.files.results.read import read_runs
@@ -215,7 +215,6 @@ def _held_evidence(trial: Trial | None) -> Any:
     return trial.session_id, trial.user_id, trial.final_state or {}, turns
 
 
-@settings(max_examples=100)
 @given(result=runs(most_sets=1))
 def test_what_we_wrote_reads_back_as_far_as_the_form_holds_it(
     tmp_path_factory: pytest.TempPathFactory, result: RunResult

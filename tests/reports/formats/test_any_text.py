@@ -41,7 +41,6 @@ def test_no_report_holds_what_a_terminal_would_obey(name: str, text: str) -> Non
 
 
 @given(text=TEXT)
-@settings(max_examples=40)
 def test_nor_does_the_terminal_without_colours(text: str) -> None:
     out = io.StringIO()
     options = ReportOptions(width=100, color=False, verbose=True)
@@ -50,7 +49,6 @@ def test_nor_does_the_terminal_without_colours(text: str) -> None:
 
 
 @given(text=TEXT)
-@settings(max_examples=80)
 def test_no_cell_begins_a_formula(text: str) -> None:
     for row in csv.reader(io.StringIO(written("csv", everywhere(text)), newline="")):
         for cell in row:

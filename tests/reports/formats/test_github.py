@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from proctor.reports.base import load_report
 from proctor.reports.formats.github import LONGEST, MOST
@@ -100,7 +100,6 @@ def test_printed_and_omitted_errors_add_up(count: int) -> None:
 
 
 @given(runs())
-@settings(max_examples=60)
 def test_red_where_the_run_is(result: RunResult) -> None:
     assert ("error" in {level for level, _, _ in annotations(result)}) == (not result.passed)
 

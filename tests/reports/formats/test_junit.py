@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from lxml import etree
 
 from proctor.reports.base import ReportOptions, load_report
@@ -90,7 +90,6 @@ def test_error_outside_the_cases_is_red(result: RunResult) -> None:
 
 
 @given(st.lists(runs(), max_size=2))
-@settings(max_examples=60)
 def test_red_where_the_run_is_and_counts_that_agree(results: list[RunResult]) -> None:
     document = written(*results)
     red = [colour(each) for each in document.iter("testcase")]

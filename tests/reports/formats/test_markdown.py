@@ -5,7 +5,7 @@ import re
 from itertools import groupby
 
 import pytest
-from hypothesis import example, given, settings, strategies as st
+from hypothesis import example, given, strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
@@ -124,7 +124,6 @@ def test_flaky_cases_and_warnings_are_folded() -> None:
 
 
 @given(runs())
-@settings(max_examples=60)
 def test_green_only_where_the_run_is(result: RunResult) -> None:
     text = text_of(result)
     page(text)

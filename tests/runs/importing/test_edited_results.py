@@ -56,7 +56,7 @@ def test_unedited_file_gives_the_original_result(files: dict[str, Path], name: s
     assert not [case.reason for case in result.cases if "contradicts" in case.reason]
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(result=sound_runs(), seed=st.randoms(use_true_random=False))
 def test_any_run_is_consistent_in_any_order_of_lines(
     tmp_path: Path, result: RunResult, seed: random.Random

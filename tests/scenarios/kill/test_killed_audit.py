@@ -25,7 +25,7 @@ AT_ONCE = 8
 SHOW = ["runs", "--kind", "audit"]
 
 
-@pytest.mark.nightly(check=1)
+@pytest.mark.nightly
 @pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGINT], ids=lambda one: one.name)
 def test_the_answers_of_an_interrupted_audit_are_not_paid_for_again(
     end: signal.Signals, tmp_path: Path

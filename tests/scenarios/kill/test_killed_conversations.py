@@ -76,8 +76,7 @@ def proctor_in(shop: Path, *args: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen(command, cwd=shop, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
-@pytest.mark.nightly(check=1)
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("sent", "left"), [(signal.SIGKILL, -9), (signal.SIGINT, 130)], ids=["kill", "Ctrl-C"]
 )

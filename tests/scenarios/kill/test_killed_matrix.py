@@ -51,7 +51,7 @@ def each_run(project: Project, store: str) -> dict[str, tuple[str, RunState, str
         }
 
 
-@pytest.mark.nightly(check=1)
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("after", "left", "version"),
     [

@@ -241,7 +241,7 @@ def test_the_worst_case_is_the_verdict_of_the_run(pair: tuple[list[Script], list
     assert result.exit_code == (0 if result.passed else 1)
 
 
-@settings(law, max_examples=40)
+@law
 @given(expected_and_done())
 def test_scoring_what_was_recorded_gives_the_verdict_of_the_run(
     pair: tuple[list[Script], list[Script]],

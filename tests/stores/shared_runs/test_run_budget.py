@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from proctor.stores.base import NOTHING, Amounts, Caps, Demand, Purse
 from proctor.stores.shared_runs import Membership
@@ -159,7 +159,6 @@ def test_the_purse_is_deleted_with(store: SqlStore, end: str) -> None:
 Numbers = st.integers(0, 1_000)
 
 
-@settings(max_examples=50)
 @given(Numbers, st.lists(st.tuples(st.integers(0, 3), Numbers, Numbers), max_size=30), st.integers(1, 4))
 def test_allotments_never_exceed_the_limit(cap: int, demands: list[Any], parts: int) -> None:
     allotted = [0] * parts

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from proctor.engine.trial.evidence_limits import trace_of
 from proctor.schema.evidence.event import Event
@@ -63,7 +63,6 @@ def test_they_are_nested(spans: list[Span], shown: str) -> None:
 
 
 @given(st.lists(st.tuples(st.sampled_from("abcde"), st.sampled_from("abcdef")), max_size=12))
-@settings(max_examples=60)
 def test_each_is_there_once_for_any_parents(pairs: list[tuple[str, str]]) -> None:
     shown = inside(*(span(its_id, parent) for its_id, parent in pairs))
     if pairs:
