@@ -32,6 +32,12 @@ async def root_agent(message):
     await asyncio.sleep(0.15)
     return "wrong" if message == "n3" else f"You sent {message}."
 """
+CLOCK = """
+import os, time
+
+before, off = time.time, int(os.environ["CLOCK_OFF"])
+time.time = lambda: before() + off
+"""
 
 
 class Project:
@@ -39,6 +45,7 @@ class Project:
 
     def __init__(self, folder: Path, url: str) -> None:
         self.folder, self.url = folder, url
+        self.environment: dict[str, str] = {}
         self.members: dict[int, subprocess.Popen[str]] = {}
         (folder / "agent.py").write_text(AGENT, encoding="utf-8")
         cases = [
@@ -81,8 +88,14 @@ class Project:
     def run(self, *words: str) -> subprocess.Popen[str]:
         return subprocess.Popen(
             [sys.executable, "-m", "proctor", *words, "--store", self.url], cwd=self.folder, text=True,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True, env={**os.environ, **self.environment},
         )  # fmt: skip
+
+    def set_clock(self, seconds: int) -> None:
+        """Let the clock of processes that start from now on differ by so many seconds."""
+        (self.folder / "clock").mkdir(exist_ok=True)
+        (self.folder / "clock" / "sitecustomize.py").write_text(CLOCK, encoding="utf-8")
+        self.environment = {"PYTHONPATH": str(self.folder / "clock"), "CLOCK_OFF": str(seconds)}
 
     def calls(self) -> Counter[str]:
         log = self.folder / "calls.log"
@@ -144,6 +157,22 @@ def test_members_are_killed_and_started_again_and_no_finished_trial_is_repeated(
     assert {code for _, code in ends.values()} <= {0, 1}
     whole = project.store.load("nightly")
     assert (whole.outcome, whole.counts) == (Outcome.FAILED, {Outcome.PASSED: CASES - 1, Outcome.FAILED: 1})
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("seconds", [300, -300])
+def test_members_whose_clocks_differ_run_each_case_once_or_nothing(project: Project, seconds: int) -> None:
+    for part in range(1, PARTS + 1):
+        project.set_clock(seconds if part == 2 else 0)
+        project.start(part, "--join-timeout", "20")
+    ends = {part: (child.communicate()[0], child.returncode) for part, child in project.members.items()}
+    if project.url.startswith("sqlite:"):  # a file, and so one clock: of this machine
+        assert {code for _, code in ends.values()} == {2}, ends
+        assert (project.calls(), [*project.store.runs()]) == (Counter(), [])
+        return
+    assert {code for _, code in ends.values()} == {0, 1}, ends
+    assert project.calls() == Counter(f"n{number}" for number in range(CASES))
+    assert project.store.load("nightly").counts == {Outcome.PASSED: CASES - 1, Outcome.FAILED: 1}
 
 
 @pytest.mark.nightly(check=1)
