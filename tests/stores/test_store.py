@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from proctor.errors import StoreError, UnknownNameError
-from proctor.schema.results.manifest import RunState, RunSummary
+from proctor.schema.results.manifest import RunDetails, RunState, RunSummary
 from proctor.schema.results.run_result import Outcome
 from proctor.stores.base import ScoreRecord, TrialRecord, VerdictRecord
 from proctor.stores.sql import writer
@@ -289,7 +289,7 @@ def test_a_name_is_given_to_one_run_only(store: SqlStore) -> None:
 
 @pytest.mark.parametrize(
     "asked",
-    ["manifest", "judgings", "summary", "load", "planned"],
+    ["manifest", "judgings", "details", "summary", "load", "planned"],
 )
 def test_missing_run_is_an_error(store: SqlStore, asked: str) -> None:
     with pytest.raises(UnknownNameError, match="No run named 'gone'"):
@@ -384,7 +384,9 @@ def test_second_scoring_is_stored_with_the_first(store: SqlStore) -> None:
         writer.put([ScoreRecord(position, 0, 0, {METRIC: low})])
         writer.put([VerdictRecord(position, verdict(position, [low], Outcome.FAILED))])
     assert store.load("run1").counts == {Outcome.PASSED: 2}  # until the new one is finished
+    assert store.details("run1") == _read_one_by_one(store)
     writer.finish(RunSummary(outcome=Outcome.FAILED, counts={"failed": 2}), complete=True)
+    assert store.details("run1") == _read_one_by_one(store)
     assert store.load("run1").counts == {Outcome.FAILED: 2}
     assert store.load("run1", 1).counts == {Outcome.PASSED: 2}
     assert [one.number for one in store.judgings("run1")] == [1, 2]
@@ -397,6 +399,10 @@ def test_second_scoring_is_stored_with_the_first(store: SqlStore) -> None:
     assert (line.judgings, line.summary.outcome, line.state) == (2, Outcome.FAILED, RunState.FINISHED)
     with pytest.raises(UnknownNameError, match="has no scoring 3: it has 2"):
         store.load("run1", 3)
+
+
+def _read_one_by_one(store: SqlStore) -> RunDetails:
+    return RunDetails(store.record("run1"), store.manifest("run1"), store.judgings("run1"))
 
 
 def test_a_judging_that_was_broken_off_does_not_hide_the_one_before(store: SqlStore) -> None:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         Manifest,
         PlannedCase,
         RunAnnotation,
+        RunDetails,
         RunRecord,
         RunState,
         RunSummary,
@@ -313,6 +314,10 @@ class Store(Protocol):
 
     def judgings(self, run_id: str) -> list[Judging]:
         """Return the scorings of a run, in order."""
+        ...
+
+    def details(self, run_id: str) -> RunDetails:
+        """Return what `record`, `manifest` and `judgings` return, read together."""
         ...
 
     def summary(self, run_id: str, judging: int | None = None) -> RunSummary:

@@ -36,8 +36,8 @@ def side_of_run(store: Store, reference: str | RunResult) -> KnownSide:
     from proctor.schema.results.model_usage import total_cost
 
     run_id = find_run(store, reference)
-    manifest, judging = store.manifest(run_id), counting(store.judgings(run_id))
-    summary = store.summary(run_id, judging.number)
+    details = store.details(run_id)
+    manifest, judging, summary = details.manifest, counting(details.judgings), details.record.summary
     cases = sum(one.cases for one in manifest.sets)
     run = ComparedRun(
         run_id, manifest.agent.label, cases, manifest.num_runs, manifest.created_at,

@@ -16,7 +16,7 @@ from proctor.runs.setup.judge_and_user import AN_OBJECT
 from proctor.runs.storage.queries import RunFilter, is_set
 from proctor.schema.analysis.comparison import RunDifference
 from proctor.schema.analysis.history import CasePoint, HistoryRun
-from proctor.schema.results.manifest import Judging, Manifest, PlannedCase, RunRecord, counting
+from proctor.schema.results.manifest import Judging, Manifest, PlannedCase, RunDetails, counting
 from proctor.schema.results.run_result import CaseResult
 
 if TYPE_CHECKING:
@@ -64,13 +64,13 @@ class RunsLookedAt:
         matches = [one for one in entries if run_filter.takes_by_index(one)]
         some = matches[:limit] if limit else matches
         self.older = len(matches) - len(some)
-        self.runs = [self._look_at(store.record(one.run_id), short[one.run_id]) for one in some]
+        self.runs = [self._look_at(store.details(one.run_id), short[one.run_id]) for one in some]
         self._by_id = {one.run.run_id: one for one in self.runs}
         self._cases: dict[str, Sequence[CaseResult]] = {}
         self._unlike: dict[tuple[str, str, str], list[RunDifference]] = {}
 
-    def _look_at(self, record: RunRecord, short: str) -> LookedAt:
-        manifest = self.store.manifest(record.run_id)
+    def _look_at(self, details: RunDetails, short: str) -> LookedAt:
+        record, manifest = details.record, details.manifest
         agent, summary = manifest.agent, record.summary
         has_all_sets = self._wanted.eval_set is None or len(record.sets) == 1
         run = HistoryRun(
@@ -79,7 +79,7 @@ class RunsLookedAt:
             build=agent.build, models=tuple(summary.models),
             case_cost=summary.case_cost if has_all_sets else None,
         )  # fmt: skip
-        return LookedAt(run, manifest, counting(self.store.judgings(record.run_id)))
+        return LookedAt(run, manifest, counting(details.judgings))
 
     def cases(self, one: LookedAt) -> Sequence[CaseResult]:
         """Return the cases of one of the runs, which are read from the store on access."""

@@ -327,3 +327,13 @@ class RunRecord:
 
     def __bool__(self) -> bool:
         return bool(self.summary)
+
+
+@dataclass(frozen=True, slots=True)
+class RunDetails:
+    """What a store knows about a run apart from its cases."""
+
+    record: RunRecord
+    manifest: Manifest
+    judgings: list[Judging]
+    """Its scorings, in order."""

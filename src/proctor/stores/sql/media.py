@@ -234,6 +234,15 @@ def collect_artefacts(database: Database) -> set[str]:
             transaction.execute("UPDATE totals SET value = value + 1 WHERE name = 'collections'")
 
 
+def shared_artefacts(marks: Collection[str]) -> str:
+    """Return the warning about artefacts that a copy of the store may use (see `collect_artefacts`)."""
+    return (
+        "the runs are deleted, but their artefacts remain, because another store uses the same folder: a copy of this one, or this "
+        f"one before it was copied. If it no longer exists, delete its mark ({', '.join(sorted(marks))}); the next "
+        "`proctor prune` then deletes the artefacts"
+    )
+
+
 _UNUSED = (
     "SELECT hash, place FROM artefacts WHERE hash > ? AND NOT EXISTS (SELECT 1 FROM media_uses WHERE media = hash) "
     "ORDER BY hash LIMIT 100"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 import zlib
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import TypeVar
 
@@ -19,10 +19,12 @@ from proctor.schema.results.manifest import (
     Judging,
     Manifest,
     PlannedCase,
+    RunDetails,
     RunRecord,
     RunSummary,
     SetManifest,
     adds_trials,
+    counting,
 )
 from proctor.schema.results.run_result import CaseResult, Outcome, RunKind, RunResult, SetSummary
 from proctor.schema.results.score import TrialRule
@@ -33,7 +35,7 @@ from proctor.stores.sql.batch_records import JudgeBatchStore
 from proctor.stores.sql.copy import copy_calibrations_and_looks, copy_run
 from proctor.stores.sql.database import Place, checksum, sound
 from proctor.stores.sql.encoding import unpack
-from proctor.stores.sql.media import collect_artefacts, prepare_artefacts
+from proctor.stores.sql.media import collect_artefacts, prepare_artefacts, shared_artefacts
 from proctor.stores.sql.reader import RunReader, StoredCases
 from proctor.stores.sql.run_state import (
     JudgingProgress,
@@ -153,7 +155,7 @@ class SqlStore(SharedRunStore, AnnotatedStore, JudgeBatchStore):
                 f"the runs are deleted, but not all of their artefacts. The next `proctor prune` deletes the others. {error}"
             ) from error
         if marks:
-            warnings.warn(_shared_artefacts(marks), stacklevel=2)
+            warnings.warn(shared_artefacts(marks), stacklevel=2)
         with suppress(StoreError):  # while others are busy the room is left for what comes
             self._database.give_back()
 
@@ -198,6 +200,15 @@ class SqlStore(SharedRunStore, AnnotatedStore, JudgeBatchStore):
         """Return the scorings of a run, in order."""
         line = self._line(run_id)
         return [self._judging(line, *stored) for stored in stored_judgings(self._database, line)]
+
+    def details(self, run_id: str) -> RunDetails:
+        """Return what `record`, `manifest` and `judgings` return, read together."""
+        with self._database.snapshot():  # another process may be writing the run
+            line = self._line(run_id)
+            stored = stored_judgings(self._database, line)
+        judgings = [self._judging(line, *one) for one in stored]
+        last = stored[counting(judgings).number - 1][0]
+        return RunDetails(self._record(line, last), self._manifest(line), judgings)
 
     def summary(self, run_id: str, judging: int | None = None) -> RunSummary:
         """Return the summary of a scoring; by default of the last finished one, otherwise of the run's first."""
@@ -316,8 +327,8 @@ class SqlStore(SharedRunStore, AnnotatedStore, JudgeBatchStore):
         for first in range(0, len(places), _AT_ONCE):
             yield from read(reader, places[first : first + _AT_ONCE])
 
-    def _record(self, line: RunLine) -> RunRecord:
-        last = judging_progress(self._database, line.seq, self._last_judging(line))
+    def _record(self, line: RunLine, last: JudgingProgress | None = None) -> RunRecord:
+        last = last or judging_progress(self._database, line.seq, self._last_judging(line))
         return RunRecord(
             line.run_id, line.created_at, line.agent, line.sets, line.num_runs, line.progress.cases, line.state,
             self._summary(line, last), line.progress.judgings, last.number, line.kind,
@@ -376,15 +387,6 @@ class SqlStore(SharedRunStore, AnnotatedStore, JudgeBatchStore):
             if counted != {name: count for name, count in summary.counts.items() if count}:
                 summary.counts, summary.outcome = counted, None
         return summary
-
-
-def _shared_artefacts(marks: Collection[str]) -> str:
-    """Return the warning about artefacts that a copy of the store may use."""
-    return (
-        "the runs are deleted, but their artefacts remain, because another store uses the same folder: a copy of this one, or this "
-        f"one before it was copied. If it no longer exists, delete its mark ({', '.join(sorted(marks))}); the next "
-        "`proctor prune` then deletes the artefacts"
-    )
 
 
 def _existing(line: RunLine, judging: int) -> int:

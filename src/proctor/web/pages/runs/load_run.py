@@ -163,9 +163,9 @@ def select_run(store: Store, name: str, judging: int | None = None) -> SelectedR
     """
     run_id, entries = store.find(name), store.index()
     short = short_ids([entry.run_id for entry in entries])
-    run, manifest = store.record(run_id), store.manifest(run_id)
+    details = store.details(run_id)
+    run, manifest, judgings = details.record, details.manifest, details.judgings
     run_entry = ListedRun(run, short[run_id], manifest.agent.commit, manifest.imported_from)
-    judgings = store.judgings(run_id)
     stored = StoredRun(run_entry, manifest, judgings, judging_number(judgings, judging))
     earlier, kind = _comparison_run(store, entries, run)
     if earlier is None:
