@@ -168,6 +168,26 @@ class TestARunThatIsOver:
         page.get_by_role("link", name="Compare").last.click()
         expect(page).to_have_url(re.compile(f"base={against['run_id']}&candidate={run['run_id']}"))
 
+    def test_its_buttons_stay_in_their_place_while_all_cases_are_read(self, page: Page, site: Site) -> None:
+        held: list[Route] = []
+
+        def hold(route: Route) -> None:
+            held.append(route)
+
+        page.route(re.compile(r"/api/runs/[^/?]+(/cases)?(\?(?!.*brief)|$)"), hold)
+        _open(page, site, "travel")
+        until(page, lambda: len(held), lambda found: found == 2)
+        expect(page.get_by_role("button", name="Copy as Markdown")).to_be_disabled()
+        head = page.locator("header", has=page.get_by_role("heading", level=1))
+        actions = head.get_by_role("button").or_(head.get_by_role("link", name="Compare"))
+        expect(actions.filter(has_text="Manage …")).to_be_visible()
+        before = [(one.inner_text(), one.bounding_box()) for one in actions.all()]
+        for route in held:
+            route.continue_()
+        expect(page.get_by_role("button", name="Copy as Markdown")).to_be_enabled()
+        expect(head).to_contain_text("No case changed since")
+        assert [(one.inner_text(), one.bounding_box()) for one in actions.all()] == before
+
     def test_markup_in_ids_and_answers_is_text(self, page: Page, site: Site) -> None:
         _open(page, site, "greeter")
         expect(_cases(page).get_by_text("<script>alert(1)</script>", exact=True)).to_be_visible()
@@ -259,6 +279,14 @@ class TestFiltering:
         _open(page, site, "travel.flawed", "?q=outcom:failed")
         expect(page.get_by_role("alert").filter(has_text="did you mean outcome?").first).to_be_visible()
         expect(_cases(page)).to_have_count(8)
+
+    def test_reports_that_the_messages_were_not_searched(
+        self, page: Page, site: Site, problems: Problems
+    ) -> None:
+        problems.expect("422")
+        _open(page, site, "travel.flawed", f"?{urlencode({'q': f'said:{201 * chr(97)}'})}")
+        failure = page.get_by_role("alert").filter(has_text="the messages were not searched")
+        expect(failure).to_contain_text("All cases are shown.")
 
     def test_offers_what_a_word_may_become(self, page: Page, site: Site) -> None:
         _open(page, site, "travel.flawed")

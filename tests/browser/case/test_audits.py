@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -54,6 +55,12 @@ def test_from_the_run_to_the_fault_that_its_case_does_not_notice(
     axe(page)
     fits(page)
     shot(page, "audit")
+    case = page.get_by_role("table", name="Cases").get_by_role("row").filter(has_text="table_in_one_go")
+    expect(case).not_to_contain_text("Not noticed", use_inner_text=True)
+    page.set_viewport_size({"width": 390, "height": 844})
+    expect(case).to_contain_text(re.compile("Not noticed: .*wrong numbers"), use_inner_text=True)
+    fits(page)
+    page.set_viewport_size({"width": 1280, "height": 860})
     page.get_by_role("button", name="Copy the change of").click()
     assert '"numeric_match": 1.0' in page.evaluate("navigator.clipboard.readText()")
     page.get_by_role("row").filter(has_text="table_in_one_go").click()

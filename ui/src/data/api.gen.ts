@@ -1382,7 +1382,7 @@ export interface components {
         };
         /**
          * Against
-         * @description The run with which this one is compared, and the number of changes.
+         * @description The run with which this one is compared, and the number of changes; null until every case of both is read.
          */
         Against: {
             /** Run Id */
@@ -1396,15 +1396,15 @@ export interface components {
             outcome: components["schemas"]["Outcome"] | null;
             pass_rate: components["schemas"]["Share"];
             /** Worse */
-            worse: number;
+            worse: number | null;
             /** Better */
-            better: number;
+            better: number | null;
             /** Same */
-            same: number;
+            same: number | null;
             /** Not Run */
-            not_run: number;
+            not_run: number | null;
             /** Unpaired */
-            unpaired: number;
+            unpaired: number | null;
         };
         /**
          * AgentChoice
@@ -3554,6 +3554,8 @@ export interface components {
             confidence: number;
             /** Pairs */
             pairs: number;
+            /** Known */
+            known: number;
             /** Apart */
             apart: boolean;
             /** Too Few */

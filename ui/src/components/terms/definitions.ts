@@ -16,7 +16,7 @@ export const DEFINITIONS = {
   pValue: "The probability of a difference at least this large if baseline and candidate do not really differ.",
   onTheseCases: "The question whether the candidate got worse on exactly these cases: the cases are fixed, and their trials are the sample.",
   inGeneral: "The question whether other cases like these would get worse, too: the cases themselves are a sample.",
-  pairs: "The number of cases that both runs scored with this metric.",
+  pairs: "The number of cases that both runs scored with this metric; “7 of 11”: of 11 pairs, 7 have all their values, and the means are of these.",
   margin: "The largest drop of the pass rate that is still acceptable: no regression means that the confidence interval rules out a larger drop.",
   kappa: "Cohen's kappa is the agreement of the judge with human labels beyond chance: 1 is perfect agreement, 0 is chance.",
   kappaOfPeople: "Cohen's kappa is the agreement of two people on the same verdicts beyond chance: 1 is perfect agreement, 0 is chance.",

@@ -38,7 +38,7 @@ export function useCaseOrder(page: CasePage, query: URLSearchParams, judging: st
   const extras = useData<CaseExtras>(rows && needsEvidence(text, sort) ? pathOf(`${base}/case-extras`, { judging }) : null, FRESH).data;
   const table = useShownCases(run, useExtraColumns(rows ?? NONE, extras), text, sort, sort.replace(/^-/, "") || null);
   return useMemo(() => {
-    const shown = run ? table.shown() : NONE;
+    const shown = run && !table.searching ? table.shown() : NONE;
     const at = shown.findIndex(({ position }) => position === page.position);
     const inFile = (run && rows) || !(text || sort) ? page : null; // before the table is read, no other order is taken for its own
     const leave = { q: text, sort, judging };
@@ -46,7 +46,7 @@ export function useCaseOrder(page: CasePage, query: URLSearchParams, judging: st
     const near = (one: { position: number; eval_id: string } | null | undefined): Neighbour | null =>
       one ? { position: one.position, eval_id: one.eval_id, href: hrefOf(one.position) } : null;
     return {
-      place: at < 0 ? "" : placeText(at, shown, text),
+      place: at < 0 ? "" : placeText(at, shown, table.filter.problem ? "" : text), // a filter with a problem shows all cases
       previous: near(at < 0 ? inFile?.previous : shown[at - 1]),
       next: near(at < 0 ? inFile?.next : shown[at + 1]),
       up: pathOf(`/runs/${encodeURIComponent(page.run_id)}`, leave),

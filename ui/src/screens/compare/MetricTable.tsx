@@ -5,7 +5,7 @@ import { Term } from "../../components/terms/Term";
 import { type Column, Table } from "../../components/tables/Table";
 import { moneyText } from "../../components/text/numberFormats";
 import styles from "./Compare.module.css";
-import { ciText, probability, reaches, toneOf } from "./comparisonText";
+import { ciText, pairsText, probability, reaches, toneOf } from "./comparisonText";
 
 /** Every metric: baseline, candidate, and the difference with its confidence interval around zero. */
 export function MetricTable({ page }: { page: ComparisonPage }) {
@@ -36,7 +36,7 @@ function columnsOf(page: ComparisonPage): Column<MeasuredLine>[] {
       cell: (one) => <Difference one={one} reach={reach(one)} />,
     },
     { id: "level", head: "CI level", term: "confidenceInterval", width: "78px", align: "end", optional: true, cell: ({ confidence }) => ciText(confidence).replace(" CI", "") },
-    { id: "pairs", head: "Cases", term: "pairs", width: "72px", align: "end", optional: true, cell: ({ pairs }) => pairs.toLocaleString("en-US") },
+    { id: "pairs", head: "Cases", term: "pairs", width: "84px", align: "end", optional: true, cell: pairsText },
   ];
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { ChangedLine, ComparisonPage, MeasuredLine, PairLine, RunRow } from "../../data/types";
 import { stepOf, turns } from "./CasePair";
-import { apiPath, comparablePair, neighbourOf, caseHref, changeSummary, probability, reaches, sentenceText, caseMatcher, toneOf } from "./comparisonText";
+import { apiPath, comparablePair, neighbourOf, caseHref, changeSummary, pairsText, probability, reaches, sentenceText, caseMatcher, toneOf } from "./comparisonText";
 
 function measured(more: Partial<MeasuredLine>): MeasuredLine {
   return { name: "m", figure: false, decides: true, difference: 0, low: 0, high: 0, verdict: "", ...more } as MeasuredLine;
@@ -21,6 +21,14 @@ describe("the runs that are compared if none is named", () => {
     [[run("c", ["x"])], null],
     [[], null],
   ])("%j", (runs, pair) => expect(comparablePair(runs)).toEqual(pair));
+});
+
+describe("the cases of a measure", () => {
+  it.each([
+    [11, 11, "11"],
+    [7, 11, "7 of 11"],
+    [0, 1200, "0 of 1,200"],
+  ])("%i of %i", (known, pairs, text) => expect(pairsText(measured({ known, pairs }))).toBe(text));
 });
 
 describe("the sentence", () => {

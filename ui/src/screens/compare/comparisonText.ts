@@ -1,7 +1,7 @@
 import { pathOf } from "../../data/queries";
 import type { ChangedLine, ComparisonPage, MeasuredLine, RunRow } from "../../data/types";
 import { CHANGE_WORDS, capital, counted } from "../../components/terms/caseWords";
-import { agoText } from "../../components/text/numberFormats";
+import { agoText, numText } from "../../components/text/numberFormats";
 import { safeText } from "../../components/text/safeText";
 
 /** What a reader calls each kind of change, in the order in which they are listed. */
@@ -62,6 +62,11 @@ export function toneOf(one: MeasuredLine): "worse" | "better" | "same" {
 /** `96 % CI` */
 export function ciText(confidence: number): string {
   return `${Number((100 * confidence).toPrecision(3))} % CI`;
+}
+
+/** `12`; `7 of 11` if values are missing: the means are of seven cases. */
+export function pairsText({ known, pairs }: Pick<MeasuredLine, "known" | "pairs">): string {
+  return known === pairs ? numText(pairs) : `${numText(known)} of ${numText(pairs)}`;
 }
 
 export function probability(value: number): string {

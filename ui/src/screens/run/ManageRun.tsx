@@ -17,14 +17,21 @@ export function useManagement(run: string, live: boolean): RunManagement | undef
   return useData<RunManagement>(live ? `/api/runs/${encodeURIComponent(run)}/management` : null, { fresh: 60_000 }).data;
 }
 
+/** A run, and what people wrote about it; undefined: it is being read, and the buttons take their place. */
+interface Managed {
+  page: RunPage;
+  managed: RunManagement | undefined;
+}
+
 /** The star: pressed or not. */
-export function Star({ page, managed }: { page: RunPage; managed: RunManagement }) {
+export function Star({ page, managed }: Managed) {
   const change = useAnnotation(page.run_id);
-  const toggle = () => change.mutate(annotationOf(page.run_id, { starred: !managed.starred }));
+  const starred = managed?.starred ?? false;
+  const toggle = () => change.mutate(annotationOf(page.run_id, { starred: !starred }));
   return (
     <>
-      <Button look="quiet" aria-pressed={managed.starred} aria-label="Star" action="star" busy={change.isPending} onClick={toggle}>
-        {managed.starred ? "★" : "☆"}
+      <Button look="quiet" aria-pressed={starred} aria-label="Star" action="star" disabled={!managed} busy={change.isPending} onClick={toggle}>
+        {starred ? "★" : "☆"}
       </Button>
       <ErrorNote error={change.error} />
     </>
@@ -35,18 +42,20 @@ const PARTS = ["name", "note", "baseline", "export", "remove"] as const;
 type Part = (typeof PARTS)[number];
 
 /** The button and the dialog for name, note, baseline, export and deletion. */
-export function Manage({ page, managed }: { page: RunPage; managed: RunManagement }) {
+export function Manage({ page, managed }: Managed) {
   const [part, setPart] = useState<Part | null>(null);
   useKeys(PARTS.map((one) => bind(one, () => setPart(one))));
   return (
     <>
-      <Button title={`Name, note, baseline, export, deletion (${PARTS.map((one) => ACTIONS[one][0]).join(", ")})`} onClick={() => setPart("name")}>Manage …</Button>
-      <Dialog open={part !== null} begin={part ?? ""} onClose={() => setPart(null)} title={`Run ${page.short}`}>
-        <NameAndNote page={page} managed={managed} />
-        <Baseline page={page} managed={managed} />
-        <Export page={page} />
-        <Deletion page={page} managed={managed} />
-      </Dialog>
+      <Button title={`Name, note, baseline, export, deletion (${PARTS.map((one) => ACTIONS[one][0]).join(", ")})`} disabled={!managed} onClick={() => setPart("name")}>Manage …</Button>
+      {managed && (
+        <Dialog open={part !== null} begin={part ?? ""} onClose={() => setPart(null)} title={`Run ${page.short}`}>
+          <NameAndNote page={page} managed={managed} />
+          <Baseline page={page} managed={managed} />
+          <Export page={page} />
+          <Deletion page={page} managed={managed} />
+        </Dialog>
+      )}
     </>
   );
 }

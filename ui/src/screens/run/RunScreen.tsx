@@ -163,7 +163,7 @@ function Head({ page, watched, complete, shown }: { page: RunPage; watched: bool
     <header className={styles.head}>
       <div className="row">
         <h1>{titleOf(page)}</h1>
-        {managed && <Star page={page} managed={managed} />}
+        {hasServer && <Star page={page} managed={managed} />}
         <Outcome outcome={watched ? "running" : page.state === "unfinished" ? "unfinished" : page.outcome} />
       </div>
       <p className={styles.sentence}>
@@ -180,8 +180,8 @@ function Head({ page, watched, complete, shown }: { page: RunPage; watched: bool
         {compare && <LinkButton to={compare} action="compare" does="compare with the previous run">Compare</LinkButton>}
         {hasServer && !watched && <RunAgain page={page} />}
         {bless && <LinkButton to={bless} action="bless">Bless …</LinkButton>}
-        {managed && <Manage page={page} managed={managed} />}
-        <CopyMarkdown text={useCallback(() => asMarkdown(page, shown()), [page, shown])} />
+        {hasServer && <Manage page={page} managed={managed} />}
+        <CopyMarkdown reading={!complete} text={useCallback(() => asMarkdown(page, shown()), [page, shown])} />
       </div>
       {managed?.note && <p className={styles.note}>{safeText(managed.note)}</p>}
       <p className={`${styles.facts} dim small`}>

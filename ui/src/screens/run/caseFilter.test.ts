@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { CaseRow } from "../../data/types";
-import { distance, needsAttention, saidTexts, suggestions, rank, readFilter, tokens, sortByChange } from "./caseFilter";
+import { distance, needsAttention, searchFailure, saidTexts, suggestions, rank, readFilter, tokens, sortByChange } from "./caseFilter";
 
 const SAID = new Map([["hello", new Set([2, 4])], ["two, words", new Set([3])]]);
 const WORDS = { said: SAID, tools: ["get_order"], metrics: ["tool_trajectory_avg_score", "response_match_score", "safety_v1"], sets: ["booking", "refunds"], tags: ["smoke", "two words"] };
@@ -90,6 +90,19 @@ describe("a filter that cannot be read", () => {
     const filter = readFilter(text, WORDS);
     expect(filter.problem).toBe(problem);
     expect(ALL.every(filter.takes)).toBe(true);
+  });
+});
+
+describe("texts of messages that were not searched", () => {
+  const six = ["a", "b", "c", "d", "e", "f"];
+  it.each<[string, readonly string[], { message: string } | null, string]>([
+    ["five texts", six.slice(1), null, ""],
+    ["six texts", six, null, "said: at most 5 texts are searched at once, and not 6."],
+    ["the server rejects the search", ["a"], { message: "the run is gone. " }, "said: the messages were not searched: the run is gone."],
+  ])("%s", (_, texts, error, failure) => {
+    expect(searchFailure(texts, error)).toBe(failure);
+    expect(readFilter("flaky or said:hello", { ...WORDS, searchFailure: failure }).problem).toBe(failure);
+    expect(readFilter("flaky", { ...WORDS, searchFailure: failure }).problem).toBe("");
   });
 });
 

@@ -9,6 +9,8 @@ export interface FilterTerms {
   tools?: readonly string[];
   /** By text (in small letters) the positions of the cases in whose messages it is; undefined: there is no server to search them. */
   said?: ReadonlyMap<string, ReadonlySet<number>> | undefined;
+  /** Why the messages were not searched; empty: they were, or are being searched. */
+  searchFailure?: string | undefined;
 }
 
 export interface Filter {
@@ -243,9 +245,10 @@ function field(key: string, value: string, text: string, words: FilterTerms): Te
 
 const WHOLE = new Set(["said", "cause"]); // fields whose value is one text, with its commas
 
-/** Cases by a text of their messages: the server searches, and until it has answered every case is shown. */
-function isSaid(text: string, { said }: FilterTerms): Test {
+/** Cases by a text of their messages: the server searches, and until it has answered every case matches. */
+function isSaid(text: string, { said, searchFailure }: FilterTerms): Test {
   if (!said) throw new FilterError("said: needs a server: start proctor web.");
+  if (searchFailure) throw new FilterError(searchFailure);
   const positions = said.get(text.toLowerCase());
   return positions ? (row) => positions.has(row.position) : ALL;
 }
@@ -257,13 +260,19 @@ export function needsEvidence(text: string, sort: string): boolean {
   return NEEDS_EVIDENCE.test(`${text} ${sort}`);
 }
 
-const MOST_SAID = 5;
+const MOST_SAID = 5; // texts that a server searches at once
+
+/** Why the texts of a filter were not searched in messages; empty if they can be. */
+export function searchFailure(texts: readonly string[], error: { message: string } | null): string {
+  if (texts.length > MOST_SAID) return `said: at most ${MOST_SAID} texts are searched at once, and not ${texts.length}.`;
+  return error ? `said: the messages were not searched: ${error.message.replace(/[.\s]*$/, "")}.` : "";
+}
 
 /** The texts that a filter looks for in messages. */
 export function saidTexts(filter: string): string[] {
   try {
     const texts = tokens(filter).flatMap(({ kind, text }) => (kind === "word" ? (/^-?said:(.+)/i.exec(text)?.[1]?.toLowerCase() ?? []) : []));
-    return [...new Set(texts)].slice(0, MOST_SAID);
+    return [...new Set(texts)];
   } catch {
     return []; // a quotation mark is open: it is still being typed
   }

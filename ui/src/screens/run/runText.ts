@@ -51,6 +51,7 @@ export function sentenceOf(page: RunPage): string {
 export function comparisonText({ against }: RunPage): string {
   if (!against) return "";
   const { worse, better, unpaired, not_run } = against;
+  if (worse === null || better === null) return "compared with"; // the cases are being read
   if (!worse && !better) return not_run ? "no case that was run changed since" : unpaired ? "no other case changed since" : "no case changed since";
   const parts = [worse ? `${worse} ${worse === 1 ? "case" : "cases"} worse` : "", better ? `${better} better` : ""];
   return `${parts.filter(Boolean).join(", ")} than`;

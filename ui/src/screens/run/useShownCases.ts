@@ -4,7 +4,7 @@ import type { CaseExtras, CaseRow, RunPage, TextMatches } from "../../data/types
 import type { Column } from "../../components/tables/Table";
 import { sortRows } from "../../components/tables/sortRows";
 import { columnsOf } from "./caseColumns";
-import { type Filter, type FilterTerms, readFilter, saidTexts, sortByChange } from "./caseFilter";
+import { type Filter, type FilterTerms, readFilter, searchFailure, saidTexts, sortByChange } from "./caseFilter";
 
 export interface ShownCases {
   words: FilterTerms;
@@ -20,8 +20,8 @@ export interface ShownCases {
 
 /** The cases of a run that its table shows for the filter and the order of an address. */
 export function useShownCases(page: RunPage | undefined, rows: readonly CaseRow[], text: string, sort: string, chosen: string | null = null): ShownCases {
-  const { said, searching } = useSaid(page?.run_id, text);
-  const words = useFilterTerms(page, rows, said);
+  const { searching, ...search } = useSaid(page?.run_id, text);
+  const words = useFilterTerms(page, rows, search);
   const filter = useMemo(() => readFilter(text, words), [text, words]);
   const ordered = useMemo(() => sortByChange(rows), [rows]);
   const taken = useMemo(() => ordered.filter(filter.takes), [ordered, filter]);
@@ -30,11 +30,11 @@ export function useShownCases(page: RunPage | undefined, rows: readonly CaseRow[
   return useMemo(() => ({ words, filter, columns, taken, searching, shown: () => sortRows(taken, columns, sort) }), [words, filter, columns, taken, searching, sort]);
 }
 
-function useFilterTerms(page: RunPage | undefined, rows: readonly CaseRow[], said: FilterTerms["said"]): FilterTerms {
+function useFilterTerms(page: RunPage | undefined, rows: readonly CaseRow[], { said, searchFailure }: Pick<FilterTerms, "said" | "searchFailure">): FilterTerms {
   const [tags, tools] = [useNames(rows, "tags"), useNames(rows, "tools")];
   return useMemo(
-    () => ({ metrics: page?.metrics.map(({ name }) => name) ?? [], sets: page?.sets.map((set) => set.eval_set_id) ?? [], tags, tools, said }),
-    [page, tags, tools, said],
+    () => ({ metrics: page?.metrics.map(({ name }) => name) ?? [], sets: page?.sets.map((set) => set.eval_set_id) ?? [], tags, tools, said, searchFailure }),
+    [page, tags, tools, said, searchFailure],
   );
 }
 
@@ -44,15 +44,15 @@ function useNames(rows: readonly CaseRow[], of: "tags" | "tools"): readonly stri
   return useMemo(() => (names ? names.split("\n") : []), [names]);
 }
 
-/** The cases in whose messages the texts of a filter are, as far as the server has searched; undefined without a server. */
-function useSaid(run: string | undefined, filter: string): Pick<FilterTerms, "said"> & { searching: boolean } {
+/** The cases in whose messages the texts of a filter are, as far as the server has searched; no map without a server. */
+function useSaid(run: string | undefined, filter: string): Pick<FilterTerms, "said" | "searchFailure"> & { searching: boolean } {
   const { live } = useSource();
   const texts = useMemo(() => saidTexts(filter), [filter]);
   const query = texts.map((text) => `text=${encodeURIComponent(text)}`).join("&");
-  const path = live && run && query ? `${pathOf(`/api/runs/${encodeURIComponent(run)}/texts`)}?${query}` : null;
-  const { data, isLoading } = useData<TextMatches>(path, { fresh: 60_000, keep: false });
+  const path = live && run && query && !searchFailure(texts, null) ? `${pathOf(`/api/runs/${encodeURIComponent(run)}/texts`)}?${query}` : null;
+  const { data, error, isLoading } = useData<TextMatches>(path, { fresh: 60_000, keep: false });
   const said = useMemo(() => (live ? new Map(data?.items.map(({ text, positions }) => [text, new Set(positions)])) : undefined), [live, data]);
-  return { said, searching: isLoading };
+  return { said, searchFailure: searchFailure(texts, error), searching: isLoading };
 }
 
 /** The rows with the values from their evidence, once it is read. */

@@ -86,6 +86,9 @@ class MeasuredLine(PageModel):
     confidence: float
     """The confidence of the interval: the level at which the measure was tested."""
     pairs: int
+    """Paired cases."""
+    known: int
+    """The paired cases with all of their values: the means are theirs."""
     apart: bool
     """The two runs did not score it in the same way (other options, another judge …), so it does not decide."""
     too_few: bool

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from proctor.analysis.compare.case_pairing import BriefCase, Key, Pairs, change_of, pair
@@ -217,7 +218,7 @@ def read_cases(store: Store, selected: SelectedRun) -> RunCases:
         changes = _mark_changes(rows, pairs)
         result.changes = _score_changes(pairs)
         not_run = len(pairs.both) - len(changes)
-        result.against = _against(selected.earlier, selected.kind, changes, len(rows.texts), not_run)
+        result.against = _against(selected, _count_changes(changes, len(rows.texts), not_run))
     result.causes, joined = group_failures(
         filter(None, causes), filter(None, earlier) if result.against else None
     )
@@ -236,7 +237,7 @@ def brief_page(store: Store, name: str, judging: int | None = None) -> RunPage:
     """
     selected = select_run(store, name, judging)
     run = store.load(selected.stored.listed.run.run_id, selected.stored.judging)
-    return run_page(run, Figures(), selected.stored)
+    return run_page(run, Figures(), selected.stored, _against(selected))
 
 
 def brief_rows(
@@ -358,21 +359,30 @@ def _is_noise(before: Trials, now: Trials) -> bool:
     return min(case_test(one)[0] for one in (counts, counts.swap())) > _NOISE
 
 
-def _against(earlier: ListedRun, kind: str, changes: Sequence[Changed], cases: int, not_run: int) -> Against:
+def _count_changes(changes: Sequence[Changed], cases: int, not_run: int) -> dict[str, int]:
     directions = [direction for direction, _ in changes]
-    run = earlier.run
+    return {
+        "worse": directions.count("worse"),
+        "better": directions.count("better"),
+        "same": directions.count(None),
+        "not_run": not_run,
+        "unpaired": cases - len(directions) - not_run,
+    }
+
+
+def _against(selected: SelectedRun, counts: Mapping[str, int] = MappingProxyType({})) -> Against | None:
+    """Return the run with which the selected one is compared; `counts`: of the changes, once every case is read."""
+    if selected.earlier is None:
+        return None
+    run = selected.earlier.run
     return Against(
         run_id=run.run_id,
-        short=earlier.short,
-        kind=kind,
+        short=selected.earlier.short,
+        kind=selected.kind,
         created_at=run.created_at,
         outcome=run.summary.outcome,
         pass_rate=passed_of(run),
-        worse=directions.count("worse"),
-        better=directions.count("better"),
-        same=directions.count(None),
-        not_run=not_run,
-        unpaired=cases - len(directions) - not_run,
+        **counts,
     )
 
 

@@ -274,7 +274,7 @@ def manifest_part(stored: StoredRun) -> ManifestPart:
 
 
 class Against(PageModel):
-    """The run with which this one is compared, and the number of changes."""
+    """The run with which this one is compared, and the number of changes; null until every case of both is read."""
 
     run_id: str
     short: str
@@ -283,12 +283,12 @@ class Against(PageModel):
     created_at: float
     outcome: Outcome | None
     pass_rate: Share
-    worse: int
-    better: int
-    same: int
-    not_run: int
+    worse: int | None = None
+    better: int | None = None
+    same: int | None = None
+    not_run: int | None = None
     """Cases that this run has not reached: they are not compared."""
-    unpaired: int
+    unpaired: int | None = None
     """Cases of this run that the other run lacks, or has in another version."""
 
 
