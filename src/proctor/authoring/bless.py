@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from proctor.common.project_root import project_root
 from proctor.common.safe_text import is_visible
@@ -18,18 +18,15 @@ from proctor.files.edit.line_changes import LineChange
 from proctor.files.eval_sets.eval_set_file import EvalSetFile, read_case
 from proctor.files.eval_sets.source import open_eval_set
 from proctor.runs.attempts import find_current_run
-from proctor.runs.storage.lookup import case_of
+from proctor.runs.storage.lookup import EndedCases, case_of
 from proctor.runs.storage.open import StoreLike, as_store
 from proctor.schema.evidence.trial import Trial
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.content import text_of
 from proctor.schema.format.invocation import states_silence
 from proctor.schema.results.manifest import Manifest, PlannedCase
-from proctor.schema.results.score import Outcome
+from proctor.schema.results.run_result import CaseResult, Outcome
 from proctor.schema.serialize import case_hash
-
-if TYPE_CHECKING:
-    from proctor.stores.base import Store
 
 OnCase = Callable[[], None]
 OpenFile = Callable[[Path], EvalSetFile]
@@ -115,14 +112,14 @@ def bless(
         SetupProblems: a case is unknown, or no case at all can be blessed.
         StoreError: the store or the run does not exist.
     """
-    on_case = on_case or (lambda: None)
-    return bless_opened(open_eval_set, as_store(store), run, cases, trial, on_case, force=force, root=root)
+    runs = as_store(store)
+    ended = EndedCases.read(runs, find_current_run(runs, run))
+    return bless_opened(open_eval_set, ended, cases, trial, on_case or (lambda: None), force=force, root=root)
 
 
 def bless_opened(
     open_file: OpenFile,
-    store: Store,
-    run: str,
+    run: EndedCases,
     cases: Sequence[str],
     trial: int | Mapping[str, int] | None,
     on_case: OnCase,
@@ -131,7 +128,7 @@ def bless_opened(
     root: Path | None,
 ) -> list[Blessing]:
     """As `bless`; `open_file` need not validate the cases, and may return an open file."""
-    chosen = _Chosen(store, find_current_run(store, run), trial, on_case)
+    chosen = _Chosen(run, trial, on_case)
     picked = list(chosen.pick(cases))
     if chosen.problems:
         raise SetupProblems(chosen.problems)
@@ -167,12 +164,8 @@ class _Picked(NamedTuple):
 class _Chosen:
     """A run, and the cases of it that are to be blessed."""
 
-    def __init__(
-        self, store: Store, run_id: str, trial: int | Mapping[str, int] | None, on_case: OnCase
-    ) -> None:
-        self._store, self._run_id, self._trial, self._on_case = store, run_id, trial, on_case
-        self.manifest: Manifest = store.manifest(run_id)
-        self._result = store.load(run_id)
+    def __init__(self, run: EndedCases, trial: int | Mapping[str, int] | None, on_case: OnCase) -> None:
+        self._run, self._trial, self._on_case = run, trial, on_case
         self.problems: list[SetupError] = []
         """Contradictory arguments."""
         self.refused: list[SetupError] = []
@@ -180,42 +173,46 @@ class _Chosen:
 
     def pick(self, names: Sequence[str]) -> Iterator[_Picked]:
         """Return the cases with these names, or those that failed, each with the trial to bless."""
-        outcomes = self._store.outcomes(self._run_id)
-        planned = list(self._store.planned(self._run_id))
         if names:
-            cases = self._cases_named(planned, names)
+            cases = self._cases_named(names)
         else:
-            cases = [case for case in planned if outcomes.get(case.position) is Outcome.FAILED]
+            cases = self._cases_that(Outcome.FAILED)
             if not cases:
-                self._refuse_errors(case for case in planned if outcomes.get(case.position) is Outcome.ERROR)
-        for case in cases:
+                for case, result in self._results(self._cases_that(Outcome.ERROR)):
+                    self._refuse(case, f"is in error: {result.reason}")
+        for case, result in self._results(cases):
             self._on_case()
-            trial = self._trial_to_bless(case, outcomes.get(case.position, Outcome.NOT_RUN))
+            trial = self._trial_to_bless(case, result)
             if trial is not None:
                 yield _Picked(case, trial)
 
-    def _refuse_errors(self, cases: Iterable[PlannedCase]) -> None:
-        for case in cases:
-            self._refuse(case, f"is in error: {self._result.cases[case.position].reason}")
+    def _cases_that(self, ended: Outcome) -> list[PlannedCase]:
+        return [case for case in self._run.planned if self._run.outcomes.get(case.position) is ended]
 
-    def _cases_named(self, planned: Sequence[PlannedCase], names: Sequence[str]) -> list[PlannedCase]:
+    def _results(self, cases: Sequence[PlannedCase]) -> Iterator[tuple[PlannedCase, CaseResult]]:
+        """Return cases with their results, which are read from the store together."""
+        results = self._run.store.cases(self._run.run_id, positions=[case.position for case in cases])
+        return zip(cases, results, strict=True)
+
+    def _cases_named(self, names: Sequence[str]) -> list[PlannedCase]:
+        planned = self._run.planned
         known = {case.eval_id for case in planned} | {_full_name(case) for case in planned}
         for name in names:
             if name not in known:
-                unknown = f"run {self._run_id} has no case {name!r}.{did_you_mean(name, known)}"
+                unknown = f"run {self._run.run_id} has no case {name!r}.{did_you_mean(name, known)}"
                 self.problems.append(SetupError(unknown))
         name_set = {*names}
         return [case for case in planned if case.eval_id in name_set or _full_name(case) in name_set]
 
-    def _trial_to_bless(self, case: PlannedCase, outcome: Outcome) -> Trial | None:
+    def _trial_to_bless(self, case: PlannedCase, result: CaseResult) -> Trial | None:
         number = self._trial.get(_full_name(case)) if isinstance(self._trial, Mapping) else self._trial
-        trials = self._trials_of(case, number)
+        trials = _trials_of(result, number)
         sound = [trial for trial, its in trials if trial.failure is None and its is not Outcome.ERROR]
         if not sound:
             which = "no trial" if number is None else f"no trial {number}"
             ended = any(trial.failure is None for trial, _ in trials)
             how = "could be scored" if ended else "came to its end"
-            self._refuse(case, f"has {which} that {how} (it is {outcome.value.replace('_', ' ')})")
+            self._refuse(case, f"has {which} that {how} (it is {result.outcome.value.replace('_', ' ')})")
             return None
         if len(sound) < len(trials):
             self._refuse(
@@ -224,17 +221,11 @@ class _Chosen:
             return None
         return self._common_trial(case, sound)
 
-    def _trials_of(self, case: PlannedCase, number: int | None) -> list[tuple[Trial, Outcome]]:
-        """Return the trials of a case with their outcomes, or only the trial `number`, counted from 1."""
-        result = self._result.cases[case.position]
-        trials = [(each.trial, each.outcome) for each in result.trials if each.trial is not None]
-        return [pair for pair in trials if number is None or pair[0].number == number - 1]
-
     def _common_trial(self, case: PlannedCase, trials: Sequence[Trial]) -> Trial | None:
         """Return the first of some trials if the agent did the same in all of them, and gave an answer."""
-        content = case_of(self._store, self._run_id, case.position) or EvalCase()
+        content = case_of(self._run.store, self._run.run_id, case.position) or EvalCase()
         state_keys = (content.final_session_state or {}).keys()
-        if len({_deeds(trial, state_keys) for trial in trials}) > 1:
+        if len(trials) > 1 and len({_deeds(trial, state_keys) for trial in trials}) > 1:
             differently = (
                 f"went differently from trial to trial ({len(trials)} trials): choose one, --trial N"
             )
@@ -251,18 +242,19 @@ class _Chosen:
 
     def _check_names(self, set_ids: Collection[str]) -> None:
         """Raise SetupError if two sets have one of these ids."""
-        ids = [one.eval_set_id for one in self.manifest.sets]
+        ids = [one.eval_set_id for one in self._run.manifest.sets]
         for eval_set_id in sorted(set_ids):
             if ids.count(eval_set_id) > 1:
                 raise SetupError(
-                    f"two sets of run {self._run_id} are called {eval_set_id}: run each by itself, and bless that run"
+                    f"two sets of run {self._run.run_id} are called {eval_set_id}: run each by itself, and bless that run"
                 )
 
     def files(self, set_ids: Collection[str], root: Path | None) -> Iterator[tuple[str, Path]]:
         """The sets of these ids, with their files."""
         self._check_names(set_ids)
-        folder, here = Path(self.manifest.folder or "."), root or _project_of(self.manifest)
-        for one in self.manifest.sets:
+        manifest = self._run.manifest
+        folder, here = Path(manifest.folder or "."), root or _project_of(manifest)
+        for one in manifest.sets:
             if one.eval_set_id not in set_ids:
                 continue
             if one.path is None:
@@ -270,7 +262,7 @@ class _Chosen:
             path = set_in_project(folder, one.path, here)
             if path is None:
                 raise SetupError(
-                    f"the run {self._run_id} was made in {folder}, and this project ({here}) has no file {one.path}: "
+                    f"the run {self._run.run_id} was made in {folder}, and this project ({here}) has no file {one.path}: "
                     "run `proctor bless` in that folder"
                 )
             yield one.eval_set_id, path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
@@ -293,6 +285,12 @@ def set_in_project(folder: Path, path: str, root: Path) -> Path | None:
         return None
     tails = (Path(*folder.parts[first:]) for first in range(1, len(folder.parts) + 1))
     return next((candidate for tail in tails if (candidate := root / tail / path).is_file()), None)
+
+
+def _trials_of(result: CaseResult, number: int | None) -> list[tuple[Trial, Outcome]]:
+    """Return the trials of a case with their outcomes, or only the trial `number`, counted from 1."""
+    trials = [(each.trial, each.outcome) for each in result.trials if each.trial is not None]
+    return [pair for pair in trials if number is None or pair[0].number == number - 1]
 
 
 def _full_name(case: PlannedCase) -> str:

@@ -30,10 +30,10 @@ def show_difference(path: Path, before: str, after: str, *, context: int = 2) ->
 
 def show_changes(path: Path, before: str, changes: Sequence[LineChange], *, context: int = 2) -> None:
     """Write the known changes of a text as a unified diff; the rest of the text is not compared."""
-    from proctor.files.edit.line_changes import group_changes
+    from proctor.files.edit.line_changes import TextLines, group_changes
 
     _echo_diff([f"--- {path}", f"+++ {path}"])
-    for group in group_changes(lines_of(before), changes, context):
+    for group in group_changes(TextLines(before), changes, context):
         _echo_diff([group.header(), *(sign + text for sign, text in group.lines)])
 
 

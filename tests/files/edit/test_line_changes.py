@@ -7,7 +7,7 @@ import difflib
 from hypothesis import given, strategies as st
 
 from proctor.common.safe_text import lines_of
-from proctor.files.edit.line_changes import LineChange, Splice, group_changes, line_changes, line_starts
+from proctor.files.edit.line_changes import LineChange, Splice, TextLines, group_changes, line_changes
 
 TEXTS = st.text(st.sampled_from("ab\n"), max_size=60)
 
@@ -28,7 +28,20 @@ def spliced(text: str, splices: list[Splice]) -> str:
 
 
 def changes_of(text: str, splices: list[Splice]) -> list[LineChange]:
-    return line_changes(text, line_starts(text), splices)
+    return line_changes(TextLines(text, block=7), splices)
+
+
+@given(TEXTS, st.integers(1, 20))
+def test_the_lines_of_a_text_and_their_offsets(text: str, block: int) -> None:
+    lines, starts = TextLines(text, block), [0, *(at + 1 for at, sign in enumerate(text) if sign == "\n")]
+    assert [lines.start(number) for number in range(len(lines))] == starts
+    assert lines.start(len(lines)) == len(text)
+    assert [lines.line_at(at) for at in range(len(text) + 1)] == [
+        text.count("\n", 0, at) for at in range(len(text) + 1)
+    ]
+    for first in range(len(lines) + 2):
+        for end in range(first, len(lines) + 2):
+            assert lines.between(first, end) == lines_of(text)[first:end]
 
 
 @given(edits())
@@ -49,7 +62,7 @@ def test_the_changes_make_the_new_lines_of_the_old(edited: tuple[str, list[Splic
 def test_groups_have_the_lines_of_both_texts(edited: tuple[str, list[Splice]], context: int) -> None:
     text, splices = edited
     old, new = lines_of(text), lines_of(spliced(text, splices))
-    for group in group_changes(old, changes_of(text, splices), context):
+    for group in group_changes(TextLines(text, block=7), changes_of(text, splices), context):
         for start, whole, other in ((group.before, old, "+"), (group.after, new, "-")):
             lines = [line for sign, line in group.lines if sign != other]
             assert whole[start : start + len(lines)] == lines
@@ -65,7 +78,7 @@ def test_groups_are_those_of_a_unified_diff() -> None:
     new = lines_of(spliced(text, splices))
     written = [
         line
-        for group in group_changes(old, changes_of(text, splices), 2)
+        for group in group_changes(TextLines(text), changes_of(text, splices), 2)
         for line in (group.header(), *(sign + line for sign, line in group.lines))
     ]
     assert written == list(difflib.unified_diff(old, new, n=2, lineterm=""))[2:]

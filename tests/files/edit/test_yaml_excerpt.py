@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from proctor.files.edit.case import excerpt
-from proctor.files.edit.line_changes import line_starts
+from proctor.files.edit.line_changes import TextLines
 from proctor.files.edit.yaml_edit import YamlEdit
 from proctor.files.eval_sets.source import open_eval_set
 
@@ -47,7 +47,7 @@ def opened(folder: Path, text: str) -> tuple[YamlEdit, list[tuple[list[int], Yam
     source = open_eval_set(path)
     parts = []
     for index in range(len(source)):
-        shown, part = excerpt(source, text, line_starts(text), [index])
+        shown, part = excerpt(source, TextLines(text), [index])
         parts.append((shown, YamlEdit("s", text, part)))
     return YamlEdit("s", text), parts
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from proctor.errors import EvalFileError
 from proctor.files.edit.editable_file import ENCODED_TWICE, IN_PLACE, check_edit
 from proctor.files.edit.json_edit import JsonEdit, JsonLayout, change_value, same_json
-from proctor.files.edit.line_changes import line_starts
+from proctor.files.edit.line_changes import TextLines
 from proctor.files.edit.text_edits import SplicedText
 from proctor.files.eval_sets.documents import YAML_SUFFIXES, Kind
 from proctor.files.eval_sets.eval_set_file import EvalSetFile, read_case
@@ -132,10 +132,10 @@ class JsonCases(SplicedText):
 
     def _part(self, index: int) -> tuple[int, int, str]:
         """Return a text with the case at `index` and the indentation of its line, the start of the case in it, and its offset."""
-        start = case_start(self._set, self.source, self.line_starts, index)
+        start = case_start(self._set, self.lines, index)
         is_last = index + 1 == len(self._set)
-        end = None if is_last else case_start(self._set, self.source, self.line_starts, index + 1)
-        line = self.source[self.line_starts[self._set.line(index) - 1] : start]
+        end = None if is_last else case_start(self._set, self.lines, index + 1)
+        line = self.source[self.lines.start(self._set.line(index) - 1) : start]
         indent = line[: len(line) - len(line.lstrip(" \t"))]
         return start - len(indent), len(indent), indent + self.source[start:end]
 
@@ -153,7 +153,7 @@ class YamlCases:
         from proctor.files.edit.yaml_edit import YamlEdit
 
         self._set, self._may_rewrite = source, may_rewrite
-        self._shown, self._excerpt = excerpt(source, text, line_starts(text), indexes)
+        self._shown, self._excerpt = excerpt(source, TextLines(text), indexes)
         self._edit = YamlEdit(source.label, text, self._excerpt)
         self.text, self.lost_comments = self._edit.text, self._edit.lost_comments
         self.line_changes = self._edit.line_changes
@@ -183,12 +183,10 @@ class YamlCases:
         return check_edit(path, self._set, self._edit.text(), changed=changed)
 
 
-def case_start(source: EvalSetFile, text: str, line_starts: Sequence[int], index: int) -> int:
+def case_start(source: EvalSetFile, lines: TextLines, index: int) -> int:
     """Return the offset at which a case begins."""
-    place = source.start(index)
-    if place.line > len(line_starts):
-        raise EvalFileError(f"{source.label}: the file changed while it was read")
-    start = line_starts[place.line - 1] + place.column - 1
+    place, text = source.start(index), lines.text
+    start = lines.start(place.line - 1) + place.column - 1
     if text[start : start + 1] != "{" and text.startswith("\ufeff"):  # positions do not count it
         start += 1
     if text[start : start + 1] != "{":
@@ -227,16 +225,14 @@ def _equals(text: str, value: object) -> bool:
 # --- the part of a YAML file that an edit of some cases reads -----------------------------------------------------------
 
 
-def excerpt(
-    source: EvalSetFile, text: str, line_starts: Sequence[int], indexes: Collection[int]
-) -> tuple[list[int], str]:
+def excerpt(source: EvalSetFile, lines: TextLines, indexes: Collection[int]) -> tuple[list[int], str]:
     """Return the positions of the cases that remain, and the text with only these; the others are comments.
 
-    The offsets are those of `text`. The cases at `indexes` remain, each with the one after it, which shows whether a change
+    The offsets are those of the text. The cases at `indexes` remain, each with the one after it, which shows whether a change
     goes beyond its case. All remain if the cases cannot be read alone: an anchor, a case without an id, a list on one line.
     """
-    every = list(range(len(source)))
-    starts = _item_starts(source, text, line_starts)
+    every, text = list(range(len(source))), lines.text
+    starts = _item_starts(source, lines)
     if not starts or _ANCHOR.search(text):
         return every, text
     positions = [
@@ -250,15 +246,15 @@ def excerpt(
     return positions, "".join(pieces)
 
 
-def _item_starts(source: EvalSetFile, text: str, line_starts: Sequence[int]) -> list[int]:
+def _item_starts(source: EvalSetFile, lines: TextLines) -> list[int]:
     """Return the offset of the line on which each case starts; empty if one does not start with a dash and its id."""
     if source.kind not in {Kind.EVAL_SET, Kind.CASE_LIST}:
         return []
-    lines = [source.line(index) for index in range(len(source))]
-    if len({*lines}) < len(lines) or max(lines) > len(line_starts):
+    numbers = [source.line(index) for index in range(len(source))]
+    if len({*numbers}) < len(numbers) or max(numbers) > len(lines):
         return []
-    starts = [line_starts[line - 1] for line in lines]
-    return starts if all(_ITEM.match(text, start) for start in starts) else []
+    starts = [lines.start(number - 1) for number in numbers]
+    return starts if all(_ITEM.match(lines.text, start) for start in starts) else []
 
 
 def _as_comment(text: str) -> str:

@@ -15,7 +15,7 @@ from proctor.errors import EvalFileError
 from proctor.files.edit.case import EditedText, as_whole, case_start, in_parts
 from proctor.files.edit.editable_file import check_edit
 from proctor.files.edit.json_edit import JsonEdit, same_json
-from proctor.files.edit.line_changes import line_starts
+from proctor.files.edit.line_changes import TextLines
 from proctor.files.edit.yaml_edit import YamlEdit, entry_keys
 from proctor.files.eval_sets.documents import YAML_SUFFIXES, Kind, is_set_fields, kind, read_yaml
 from proctor.files.eval_sets.eval_set_file import EvalSetFile, read_header
@@ -128,8 +128,8 @@ def _without_cases(source: EvalSetFile, text: str) -> tuple[str, str, str]:
     placeholder = json.dumps(token_hex(16))
     if not len(source):  # no cases: append the placeholder to the document
         return text + placeholder, placeholder, ""
-    lines = line_starts(text)
-    first, last = (case_start(source, text, lines, index) for index in (0, len(source) - 1))
+    lines = TextLines(text)
+    first, last = (case_start(source, lines, index) for index in (0, len(source) - 1))
     end = JsonEdit(text, start=last).root.end
     cases = text[first:end]
     placeholder += "\n" * cases.count("\n")  # keeps the line numbers of the text after it

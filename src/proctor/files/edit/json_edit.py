@@ -248,8 +248,6 @@ def same_json(one: object, other: object) -> bool:
 
 def change_value(edit: JsonEdit, node: JsonNode, value: object) -> None:
     """Change the value at `node` to `value`; equal parts are unchanged, and keys keep their order."""
-    if same_json(edit.value(node), value):
-        return
     if node.members and isinstance(value, dict) and not node.members.keys().isdisjoint(value):
         _change_object(edit, node, value)
     elif node.items and isinstance(value, list) and value:

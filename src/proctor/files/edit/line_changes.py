@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+import re
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from itertools import accumulate, pairwise
@@ -54,32 +55,65 @@ def _range_text(start: int, length: int) -> str:
     return f"{start + bool(length)},{length}"
 
 
-def line_starts(text: str) -> list[int]:
-    """Return the offset at which each line of a text starts."""
-    ends = map(
-        (1).__add__, map(len, text.split("\n")[:-1])
-    )  # without a step in Python: a set may have a million lines
-    return list(accumulate(ends, initial=0))
+_BLOCK = 1 << 16
+"""Characters of a text whose lines are found together."""
 
 
-def line_changes(text: str, starts: Sequence[int], splices: Sequence[Splice]) -> list[LineChange]:
-    """Return the lines that some splices change; these are sorted, and do not overlap. `starts`: those of the lines."""
+class TextLines:
+    """The lines of a text. Only the blocks that are asked for are split: a set may have a million lines, of which few change."""
+
+    def __init__(self, text: str, block: int = _BLOCK) -> None:
+        self.text, self._block = text, block
+        counts = (text.count("\n", at, at + block) for at in range(0, len(text), block))
+        self._before = list(accumulate(counts, initial=0))
+        """The number of line ends before each block."""
+        self._starts: dict[int, list[int]] = {}
+        """By block, the offset after each line end in it."""
+
+    def __len__(self) -> int:
+        return self._before[-1] + 1
+
+    def start(self, line: int) -> int:
+        """Return the offset at which a line starts, counted from 0; after the last line that of the end."""
+        if not 0 < line < len(self):
+            return 0 if line <= 0 else len(self.text)
+        block = bisect_left(self._before, line) - 1
+        if block not in self._starts:
+            ends = _LINE_END.finditer(self.text, block * self._block, (block + 1) * self._block)
+            self._starts[block] = [match.end() for match in ends]
+        return self._starts[block][line - self._before[block] - 1]
+
+    def line_at(self, offset: int) -> int:
+        """Return the line of an offset."""
+        block = min(offset // self._block, len(self._before) - 1)
+        return self._before[block] + self.text.count("\n", block * self._block, offset)
+
+    def between(self, first: int, end: int) -> list[str]:
+        """Return the lines from `first` up to `end`, or up to the last one."""
+        return lines_of(self.text[self.start(first) : self.start(end)])
+
+
+_LINE_END = re.compile("\n")
+
+
+def line_changes(lines: TextLines, splices: Sequence[Splice]) -> list[LineChange]:
+    """Return the lines of a text that some splices change; these are sorted, and do not overlap."""
     shift = 0
     changes: list[LineChange] = []
-    for first, last, inside in _line_ranges(starts, splices):
-        begin, end = starts[first], starts[last + 1] if last + 1 < len(starts) else len(text)
-        old = lines_of(text[begin:end])
-        new = lines_of(_spliced(text, begin, end, inside))
+    for first, last, inside in _line_ranges(lines, splices):
+        begin, end = lines.start(first), lines.start(last + 1)
+        old = lines_of(lines.text[begin:end])
+        new = lines_of(_spliced(lines.text, begin, end, inside))
         changes += _compare(old, new, first, first + shift)
         shift += len(new) - len(old)
     return changes
 
 
-def _line_ranges(starts: Sequence[int], splices: Iterable[Splice]) -> Iterator[tuple[int, int, list[Splice]]]:
+def _line_ranges(lines: TextLines, splices: Iterable[Splice]) -> Iterator[tuple[int, int, list[Splice]]]:
     """Yield the first and the last line of each group of splices that share lines, and the splices."""
     first, last, inside = 0, -1, list[Splice]()
     for splice in splices:
-        begin, end = (bisect_right(starts, offset) - 1 for offset in splice[:2])
+        begin, end = map(lines.line_at, splice[:2])
         if inside and begin > last:
             yield first, last, inside
             inside = []
@@ -121,20 +155,20 @@ def _common(one: Sequence[str], other: Sequence[str]) -> int:
 # --- groups with the unchanged lines around ----------------------------------------------------------------------------
 
 
-def group_changes(lines: Sequence[str], changes: Sequence[LineChange], context: int) -> list[LineGroup]:
-    """Return changes of a text with these `lines`, with up to `context` unchanged lines before and after each."""
+def group_changes(lines: TextLines, changes: Sequence[LineChange], context: int) -> list[LineGroup]:
+    """Return changes of a text with up to `context` unchanged lines before and after each."""
     ends = [one.before - other.end > 2 * context for other, one in pairwise(changes)]
     borders = [0, *(index for index, is_end in enumerate(ends, 1) if is_end), len(changes)]
     return [_group(lines, changes[a:b], context) for a, b in pairwise(borders) if a < b]
 
 
-def _group(lines: Sequence[str], changes: Sequence[LineChange], context: int) -> LineGroup:
+def _group(lines: TextLines, changes: Sequence[LineChange], context: int) -> LineGroup:
     first, at = changes[0], max(0, changes[0].before - context)
     signed, start = list[tuple[str, str]](), at
     for change in changes:
-        signed += [(" ", line) for line in lines[at : change.before]]
+        signed += [(" ", line) for line in lines.between(at, change.before)]
         signed += [("-", line) for line in change.removed]
         signed += [("+", line) for line in change.added]
         at = change.end
-    signed += [(" ", line) for line in lines[at : at + context]]
+    signed += [(" ", line) for line in lines.between(at, at + context)]
     return LineGroup(start, first.after - (first.before - start), signed)

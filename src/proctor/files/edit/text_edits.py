@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import NamedTuple
 
-from proctor.files.edit.line_changes import LineChange, Splice, line_changes, line_starts
+from proctor.files.edit.line_changes import LineChange, Splice, TextLines, line_changes
 
 
 class Comment(NamedTuple):
@@ -38,13 +38,13 @@ class SplicedText:
         return sorted(self._splices, key=lambda splice: splice[:2])
 
     @cached_property
-    def line_starts(self) -> list[int]:
-        """The offset of each line of the original text."""
-        return line_starts(self.source)
+    def lines(self) -> TextLines:
+        """The lines of the original text."""
+        return TextLines(self.source)
 
     def line_changes(self) -> list[LineChange]:
         """Return the lines that change."""
-        return line_changes(self.source, self.line_starts, self.splices)
+        return line_changes(self.lines, self.splices)
 
     def comments(self) -> Iterator[Comment]:
         """Return the comments of the original text."""

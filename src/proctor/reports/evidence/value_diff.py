@@ -197,7 +197,7 @@ def _changes(expected: list[str], actual: list[str]) -> list[_Change]:
     if max(len(expected), len(actual)) > MOST_WORDS:
         return _sentence_changes(expected, actual)
     matcher = SequenceMatcher(None, expected, actual, autojunk=False)
-    if matcher.ratio() < _LEAST_IN_COMMON:
+    if matcher.quick_ratio() < _LEAST_IN_COMMON or matcher.ratio() < _LEAST_IN_COMMON:
         return [(True, expected, actual)]
     changes = [(tag != "equal", expected[a:b], actual[c:d]) for tag, a, b, c, d in matcher.get_opcodes()]
     return [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -13,9 +14,10 @@ from proctor.reports.content.run_list import ListedRun, short_ids
 from proctor.schema.evidence.trial import Trial
 from proctor.schema.format.case import EvalCase
 from proctor.schema.results.manifest import NO_ANNOTATION, PlannedCase, judging_number
-from proctor.schema.results.run_result import CaseResult, TrialResult
+from proctor.schema.results.run_result import CaseResult, Outcome, TrialResult
 
 if TYPE_CHECKING:
+    from proctor.schema.results.manifest import Manifest
     from proctor.stores.base import Store
 
 _MOST_NAMES = 5_000
@@ -29,6 +31,23 @@ def judging_of(store: Store, run_id: str, number: int | None) -> int:
         UnknownNameError: the run has no scoring pass with this number.
     """
     return judging_number(store.judgings(run_id), number)
+
+
+@dataclass(frozen=True, slots=True)
+class EndedCases:
+    """A run with its planned cases and how each ended: for work on some of thousands of cases, which reads these once."""
+
+    store: Store
+    run_id: str
+    manifest: Manifest
+    planned: list[PlannedCase]
+    outcomes: dict[int, Outcome]
+    """By position; a case that is missing was not decided."""
+
+    @classmethod
+    def read(cls, store: Store, run_id: str) -> EndedCases:
+        """Read them from the scoring that counts."""
+        return cls(store, run_id, store.manifest(run_id), [*store.planned(run_id)], store.outcomes(run_id))
 
 
 def listed_run(store: Store, run_id: str) -> ListedRun:

@@ -167,7 +167,7 @@ class RunReader:
             (self._run, self._judging),
         )
         with sound(self._database.name, f"outcomes of run {self._run_id}"):
-            return [(position, Outcome(outcome)) for position, outcome in rows]
+            return [(position, OUTCOMES[outcome]) for position, outcome in rows]
 
     def trials(
         self, positions: Sequence[int], *, every_attempt: bool

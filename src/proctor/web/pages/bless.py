@@ -19,7 +19,7 @@ from proctor.authoring.bless import Blessing, OnCase, OpenFile, RefusedCase, ble
 from proctor.errors import SetupError, SetupProblems, UnknownNameError
 from proctor.files.edit.editable_file import text_of_file
 from proctor.runs.attempts import find_current_run
-from proctor.runs.storage.lookup import listed_run
+from proctor.runs.storage.lookup import EndedCases, listed_run
 from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.manifest import PlannedCase
 from proctor.schema.results.score import Outcome
@@ -124,13 +124,10 @@ class Review:
         Raises:
             UnknownNameError: there is no such run.
         """
-        self._store, self._root, self._open_file = store, root.resolve(), open_file
-        self._run_id = find_current_run(store, run)
-        self._listed = listed_run(store, self._run_id)
-        self._manifest = store.manifest(self._run_id)
-        self._planned = list(store.planned(self._run_id))
-        self._result = store.load(self._run_id)
-        self._outcomes = store.outcomes(self._run_id)
+        self._root, self._open_file = root.resolve(), open_file
+        self._run = EndedCases.read(store, find_current_run(store, run))
+        self._listed = listed_run(store, self._run.run_id)
+        self._result = store.load(self._run.run_id)
 
     # --- preview -----------------------------------------------------------------------------------------------------
 
@@ -168,7 +165,7 @@ class Review:
                 cases.append(self._case(case, **changes.fields(case)))
             files.append(BlessFile(path=str(blessing.path), lost=changes.lost_elsewhere()))
         return BlessPage(
-            run_id=self._run_id,
+            run_id=self._run.run_id,
             short=self._listed.short,
             agent=self._listed.run.agent,
             etag=etag,
@@ -232,14 +229,14 @@ class Review:
 
     def _select(self, positions: Sequence[int] | None) -> list[PlannedCase]:
         if positions is None:
-            failed = {place for place, outcome in self._outcomes.items() if outcome is Outcome.FAILED}
-            return [case for case in self._planned if case.position in failed]
+            failed = {place for place, outcome in self._run.outcomes.items() if outcome is Outcome.FAILED}
+            return [case for case in self._run.planned if case.position in failed]
         for position in positions:
-            if not 0 <= position < len(self._planned):
+            if not 0 <= position < len(self._run.planned):
                 raise UnknownNameError(
-                    f"no case {position}: the run {self._run_id} has {len(self._planned)} cases"
+                    f"no case {position}: the run {self._run.run_id} has {len(self._run.planned)} cases"
                 )
-        return [self._planned[position] for position in sorted(set(positions))]
+        return [self._run.planned[position] for position in sorted(set(positions))]
 
     def _bless(
         self,
@@ -258,8 +255,7 @@ class Review:
         try:
             blessings = bless_opened(
                 self._open_file,
-                self._store,
-                self._run_id,
+                self._run,
                 names,
                 chosen,
                 on_case or (lambda: None),
@@ -283,16 +279,16 @@ class Review:
         )
 
     def _paths(self, eval_set_id: str | None = None) -> Iterator[Path]:
-        folder = Path(self._manifest.folder or ".")
-        for one in self._manifest.sets:
+        folder = Path(self._run.manifest.folder or ".")
+        for one in self._run.manifest.sets:
             if one.path is not None and eval_set_id in (None, one.eval_set_id):
                 yield (set_in_project(folder, one.path, self._root) or folder / one.path).resolve()
 
     def _case(self, case: PlannedCase, **fields: object) -> BlessCase:
-        sets = (each.num_runs for each in self._manifest.sets if each.eval_set_id == case.eval_set_id)
+        sets = (each.num_runs for each in self._run.manifest.sets if each.eval_set_id == case.eval_set_id)
         name = {"position": case.position, "eval_set_id": case.eval_set_id, "eval_id": case.eval_id}
-        outcome = self._outcomes.get(case.position, Outcome.NOT_RUN)
-        trials = next(sets, self._manifest.num_runs)
+        outcome = self._run.outcomes.get(case.position, Outcome.NOT_RUN)
+        trials = next(sets, self._run.manifest.num_runs)
         return BlessCase.model_validate(
             {**name, "outcome": outcome, "trials": trials, **self._trial_fields(case, trials), **fields}
         )

@@ -11,8 +11,7 @@ from typing import Literal
 
 from proctor.authoring.bless import Blessing
 from proctor.common.json_values import json_line
-from proctor.common.safe_text import lines_of
-from proctor.files.edit.line_changes import group_changes
+from proctor.files.edit.line_changes import TextLines, group_changes
 from proctor.reports.content.text_blocks import Piece
 from proctor.reports.evidence.value_diff import value_difference
 from proctor.schema.format.case import EvalCase
@@ -114,7 +113,7 @@ class FileChanges:
     def __init__(self, blessing: Blessing) -> None:
         self._blessing = blessing
         self._known = {*blessing.cases, *blessing.unchanged}
-        self._text = lines_of(blessing.before)
+        self._lines = TextLines(blessing.before)
         self._starts = [change.before for change in blessing.line_changes]
 
     def has(self, case: PlannedCase) -> bool:
@@ -138,7 +137,7 @@ class FileChanges:
     def _hunks(self, lines: range) -> list[Hunk]:
         """Return the changes in some lines of the file, with a few lines around each."""
         first, last = (bisect_left(self._starts, line - 1) for line in (lines.start, lines.stop))
-        groups = group_changes(self._text, self._blessing.line_changes[first:last], _CONTEXT)
+        groups = group_changes(self._lines, self._blessing.line_changes[first:last], _CONTEXT)
         return [
             Hunk(
                 before=group.before + 1,
