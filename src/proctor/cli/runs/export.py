@@ -117,9 +117,9 @@ def _export(
 ) -> None:
     from proctor.runs.attempts import find_current_run
     from proctor.runs.storage.export import export_run
-    from proctor.runs.storage.lookup import judging_of, listed_run
+    from proctor.runs.storage.lookup import listed_run
     from proctor.runs.storage.open import kept_stores, open_runs
-    from proctor.schema.results.manifest import RunState
+    from proctor.schema.results.manifest import RunState, judging_number
     from proctor.schema.results.run_result import RunKind
     from proctor.web.pages.bundle.store_pages import StoreExtras
 
@@ -128,7 +128,7 @@ def _export(
         if opened.record(run_id).kind is RunKind.AUDIT:
             _export_audit(opened, run_id, form, target, **how)
             return
-        number = judging_of(opened, run_id, judging)
+        number = judging_number(opened.judgings(run_id), judging)
         result, extras = opened.load(run_id, number), StoreExtras(opened, number)
         stores = kept_stores([opened.url, None])
         for path in export_run(result, form, target or sys.stdout, extras=extras, stores=stores, **how):

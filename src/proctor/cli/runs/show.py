@@ -127,8 +127,8 @@ def show_run(name: str, store_url: str | None, options: Mapping[str, Any], stdou
     from proctor.cli.outputs import output_guard, parse_outputs, write_outputs
     from proctor.reports.content.summary import exit_code
     from proctor.runs.storage.join_run import wait_for_end
-    from proctor.runs.storage.lookup import judging_of
     from proctor.runs.storage.open import open_runs
+    from proctor.schema.results.manifest import judging_number
     from proctor.schema.results.run_result import RunKind
 
     if options["trials"]:
@@ -141,7 +141,7 @@ def show_run(name: str, store_url: str | None, options: Mapping[str, Any], stdou
             _show_audit(store, run_id, None, options, stdout)
             return 0
         late = wait_for_end(store, run_id, options["wait_timeout"]) if options["wait"] else ""
-        judging = judging_of(store, run_id, options["judging"])
+        judging = judging_number(store.judgings(run_id), options["judging"])
         result = store.load(run_id, judging)
         if not any(output.path is None for output in outputs):
             _show_for_people(store, result, judging, options, stdout)
@@ -229,8 +229,9 @@ def show_case(
     """
     from proctor.reports.base import ReportOptions
     from proctor.reports.content.case_blocks import write_case
-    from proctor.runs.storage.lookup import find_case, judging_of, lacks_reasons, listed_run, view_case
+    from proctor.runs.storage.lookup import find_case, lacks_reasons, listed_run, view_case
     from proctor.runs.storage.open import open_runs
+    from proctor.schema.results.manifest import judging_number
     from proctor.schema.results.run_result import RunKind
 
     if options["wait"]:
@@ -242,7 +243,7 @@ def show_case(
         if store.record(run_id).kind is RunKind.AUDIT:
             _show_audit(store, run_id, case, options, stdout)
             return
-        judging = judging_of(store, run_id, options["judging"])
+        judging = judging_number(store.judgings(run_id), options["judging"])
         planned = find_case(store.planned(run_id), case)
         view = view_case(store, listed_run(store, run_id), planned, judging)
     view = replace(view, trials=_trial_indexes(options["trials"], view.case))

@@ -13,7 +13,7 @@ from proctor.reports.content.case_data import CaseView, Judged
 from proctor.reports.content.run_list import ListedRun, short_ids
 from proctor.schema.evidence.trial import Trial
 from proctor.schema.format.case import EvalCase
-from proctor.schema.results.manifest import NO_ANNOTATION, PlannedCase, judging_number
+from proctor.schema.results.manifest import NO_ANNOTATION, PlannedCase
 from proctor.schema.results.run_result import CaseResult, Outcome, TrialResult
 
 if TYPE_CHECKING:
@@ -22,15 +22,6 @@ if TYPE_CHECKING:
 
 _MOST_NAMES = 5_000
 """The most case ids that are searched for the closest match."""
-
-
-def judging_of(store: Store, run_id: str, number: int | None) -> int:
-    """Return the number of the scoring pass `number`; by default that of the pass whose verdicts count.
-
-    Raises:
-        UnknownNameError: the run has no scoring pass with this number.
-    """
-    return judging_number(store.judgings(run_id), number)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,10 +19,10 @@ from proctor.engine.run_options import RunOptions
 from proctor.engine.scoring.score_trial import score_trial, view_of
 from proctor.errors import SetupError, UnknownNameError, did_you_mean
 from proctor.reports.content.run_list import short_ids
-from proctor.runs.storage.lookup import case_of, judging_of, lacks_reasons, listed_run, view_case
+from proctor.runs.storage.lookup import case_of, lacks_reasons, listed_run, view_case
 from proctor.schema.format.config import EvalConfig
 from proctor.schema.format.invocation import Invocation
-from proctor.schema.results.manifest import PlannedCase, counting
+from proctor.schema.results.manifest import PlannedCase, counting, judging_number
 from proctor.schema.results.run_result import RunKind
 from proctor.web.pages.case.case import CaseBefore, CasePage, CasePlace, case_page
 from proctor.web.pages.case.judge_votes import AskedMessage, JudgesPage, PromptPage, judges_page
@@ -70,7 +70,7 @@ class CaseLoader:
             UnknownNameError: there is no such run, case or scoring.
         """
         self._store, self.run_id, self.position = store, store.find(run, kind), position
-        self._judging = judging_of(store, self.run_id, judging)
+        self._judging = judging_number(store.judgings(self.run_id), judging)
         self._planned = _find_planned(store, self.run_id, position)
         self.view: CaseView = view_case(
             store, listed_run(store, self.run_id), self._planned.case, self._judging

@@ -14,10 +14,9 @@ from pydantic import Field
 from starlette.background import BackgroundTask
 
 from proctor.runs.storage.export import export_run
-from proctor.runs.storage.lookup import judging_of
 from proctor.runs.storage.open import NoRunsError
 from proctor.runs.storage.queries import RunFilter, starred_runs
-from proctor.schema.results.manifest import RunState
+from proctor.schema.results.manifest import RunState, judging_number
 from proctor.schema.results.run_result import Outcome
 from proctor.schema.serialize import kept_json
 from proctor.web.pages.bundle.store_pages import StoreExtras
@@ -157,7 +156,7 @@ def get_export(
     """Return the file that `proctor export` writes for a run."""
     with context.runs() as store, ExitStack() as cleanup:
         run_id = store.find(run)
-        number = judging_of(store, run_id, judging)
+        number = judging_number(store.judgings(run_id), judging)
         folder = cleanup.enter_context(TemporaryDirectory(prefix="proctor-export-"))
         file = FilePath(folder, f"run-{run_id}.{_SUFFIXES.get(form, form)}")
         export_run(store.load(run_id, number), form, file, extras=StoreExtras(store, number))
