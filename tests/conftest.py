@@ -93,8 +93,8 @@ def _process_is_restored(tmp_path_factory: pytest.TempPathFactory) -> Iterator[N
     for name in set(METRICS.names()) - metrics:
         METRICS.remove(name)
     gc.set_threshold(*GC_THRESHOLD)  # the command line sets another one, for a process that ends soon
-    for name in dict(os.environ).items() ^ environment.items():
-        _restore_variable(name[0], environment)
+    for variable, _ in dict(os.environ).items() ^ environment.items():
+        _restore_variable(variable, environment)
     sys.path[:] = path
     temporary = str(tmp_path_factory.getbasetemp())
     for name in sys.modules.keys() - modules:
