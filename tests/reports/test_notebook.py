@@ -27,12 +27,19 @@ def _eval_set(*texts: str) -> dict[str, object]:
 
 
 def _run(*wrong: str) -> proctor.RunResult:
+    return _run_of("a", "b", EVIL, wrong=wrong)
+
+
+def _run_of(*texts: str, wrong: tuple[str, ...] | None = None) -> proctor.RunResult:
+    """Run cases with these texts; by default all are answered wrongly."""
+    wrong = texts if wrong is None else wrong
+
     def agent(text: str) -> str:
         return "Pardon?" if text in wrong else f"You wrote {text}"
 
     return proctor.evaluate_sync(
         agent,
-        _eval_set("a", "b", EVIL),
+        _eval_set(*texts),
         config={"criteria": {"response_match_score": 0.8}},
         num_runs=2,
         store="memory:",
@@ -85,3 +92,11 @@ def test_a_comparison_shows_its_outcome_and_the_cases_that_changed() -> None:
     assert "words/b|" in text
     assert "&lt;script&gt;" in text
     assert "2/2 → 0/2" in text
+
+
+def test_only_cells_with_a_long_word_break_inside_words() -> None:
+    long = "name_" * 12
+    cells = re.findall(r'<td style="([^"]*)">([^<]*)', _run_of(long)._repr_html_())
+    broken = [text for style, text in cells if "overflow-wrap: anywhere" in style]
+    assert f"words/{long}" in broken
+    assert "✕ failed" not in broken

@@ -34,7 +34,10 @@ from proctor.schema.results.run_result import CaseResult, Outcome, RunResult
 _MOST = 50
 """Cases that are named."""
 _CODE = re.compile(r"`([^`]*)`")
-_STYLE = ' style="text-align: left; vertical-align: top"'
+_STYLE = "text-align: left; vertical-align: top"
+_BREAKS = "; overflow-wrap: anywhere; min-width: 14em"
+"""For a cell with a long word only: in other cells, a narrow column would break words, too."""
+_LONG_WORD = re.compile(r"\S{41}")
 
 
 def run_html(run: RunResult) -> str:
@@ -108,12 +111,15 @@ def _html(block: Block) -> str:
 
 def _table(table: Table) -> str:
     indexes = [index for index, column in enumerate(table.columns) if column.is_drawn]
-    heads = "".join(f"<th{_STYLE}>{escape(table.columns[index].heading)}</th>" for index in indexes)
-    rows = (
-        "".join(f"<td{_STYLE}>{_spans(row.cells[index])}</td>" for index in indexes) for row in table.rows
-    )
+    heads = "".join(f'<th style="{_STYLE}">{escape(table.columns[index].heading)}</th>' for index in indexes)
+    rows = ("".join(_cell(row.cells[index]) for index in indexes) for row in table.rows)
     body = "".join(f"<tr>{cells}</tr>" for cells in rows)
     return f"<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _cell(spans: Spans) -> str:
+    breaks = _BREAKS if any(_LONG_WORD.search(span.text) for span in spans) else ""
+    return f'<td style="{_STYLE}{breaks}">{_spans(spans)}</td>'
 
 
 def _spans(spans: Spans) -> str:
