@@ -151,7 +151,7 @@ function Cases({ page }: { page: AuditPage }) {
 const COLUMNS: readonly Column<AuditedCaseRow>[] = [
   { id: "case", head: "Case", width: "minmax(0, 1.2fr)", sortBy: ({ eval_id }) => eval_id, cell: (row) => <Name row={row} /> },
   { id: "caught", head: "Mutants caught", width: "132px", narrow: "96px", align: "end", sortBy: ({ caught }) => caught.rate, cell: (row) => <Caught row={row} /> },
-  { id: "faults", head: "Not noticed", width: "minmax(0, 1.6fr)", below: "narrow", sortBy: ({ survivors }) => survivors, first: "desc", cell: (row) => <Faults row={row} /> },
+  { id: "faults", head: "Not noticed", width: "minmax(0, 1.6fr)", optional: true, sortBy: ({ survivors }) => survivors, first: "desc", cell: (row) => <Faults row={row} /> },
 ];
 
 function Name({ row }: { row: AuditedCaseRow }) {
@@ -166,6 +166,7 @@ function Name({ row }: { row: AuditedCaseRow }) {
           <Prose text={row.problem} />
         </span>
       )}
+      {row.faults.length > 0 && <span className={`${styles.under} ${styles.narrow}`}>not noticed: {safeText(row.faults.join(", "))}</span>}
     </>
   );
 }
@@ -187,12 +188,7 @@ function Faults({ row }: { row: AuditedCaseRow }) {
   if (!row.faults.length && !errors) return <span className="dim">{row.caught.of ? "every mutant is caught" : "–"}</span>;
   return (
     <>
-      {row.faults.length > 0 && (
-        <span>
-          <span className={styles.label}>Not noticed: </span>
-          {safeText(row.faults.join(", "))}
-        </span>
-      )}
+      <span>{safeText(row.faults.join(", "))}</span>
       {errors}
     </>
   );

@@ -16,6 +16,7 @@ import { Term } from "../../components/terms/Term";
 import { Skeleton } from "../../components/feedback/Skeleton";
 import { safeText } from "../../components/text/safeText";
 import { shortCommit } from "../runs/runColumns";
+import { capital } from "../../components/terms/caseWords";
 import { Cases } from "./Cases";
 import { TermText } from "../../components/terms/TermText";
 import styles from "./Compare.module.css";
@@ -111,8 +112,8 @@ function NextSteps({ steps }: { steps: readonly string[] }) {
             <Prose text={plainText(step.replace(/:$/, ""))} />
           </p>
         ) : (
-          <div key={step}>
-            <p className="dim">{safeText(step.slice(0, at))}</p>
+          <div key={step} className={styles.step}>
+            <p className="dim">{capital(safeText(step.slice(0, at)))}:</p>
             <CopyLine text={step.slice(at + 2)} />
           </div>
         );

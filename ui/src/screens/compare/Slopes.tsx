@@ -56,7 +56,7 @@ export function Slopes({ cases, address }: Props) {
       <Picture slopes={shown} measure={measure} width={Math.min(WIDEST, width)} address={address} />
       {drawn < cases.length && (
         <p className="dim small">
-          {numText(cases.length - drawn)} of {numText(cases.length)} cases are not drawn: a value is missing, or the change is smaller. The table has all.
+          {numText(cases.length - drawn)} of {numText(cases.length)} cases {cases.length - drawn === 1 ? "is" : "are"} not drawn: a value is missing, or the change is smaller. The table has all.
         </p>
       )}
     </figure>
