@@ -104,3 +104,10 @@ def test_all_calls_are_served_in_any_case(seed: int, most: int) -> None:
         assert 1 <= limiter.limit <= most
 
     asyncio.run(asyncio.wait_for(run(), 20))
+
+
+def test_each_of_several_processes_takes_an_equal_part_of_the_limit() -> None:
+    for processes, most in ((2, 100), (3, 66), (300, 1)):
+        limiter = Limiter()
+        limiter.share(processes)
+        assert (limiter.most, limiter.limit) == (most, most)

@@ -12,7 +12,7 @@ import itertools
 import json
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, nullcontext, suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -117,6 +117,8 @@ class WorkerPool:
     _seats: list[_Seat] = field(default_factory=list)
     _taken: dict[Slot, tuple[_Seat, bool]] = field(default_factory=dict)
     """The seat of each trial under way, and whether it has it for itself."""
+    _newest_case: tuple[EvalCase, str] | None = None
+    """The case of the newest trial, and its JSON."""
     _info: AgentInfo | None = None
     _first: list[tuple[str, Facts]] = field(default_factory=list)
     """The first worker and its facts, with which later ones are compared."""
@@ -196,26 +198,29 @@ class WorkerPool:
         Raises:
             EngineError: no worker is left, and none can be started.
         """
-        request = {"case": kept_json(case).decode(), "eval_set_id": eval_set_id, "number": number}
+        request = {"case": self._case_text(case), "eval_set_id": eval_set_id, "number": number}
         turns = len(case.conversation or ())
         lost: list[Attempt] = []
         evidence, trial, alone = b"", None, False
         while trial is None:
             users = None if play is None else TrialUsers(play)
-            async with self._seat(slot, alone=alone) as seat:
-                try:
-                    evidence = await self._converse(seat, request, turns, users, slot)
-                    trial = _trial_of(evidence, seat, case, eval_set_id, number)
-                except WorkerLostError as error:
-                    self._lose(seat)
-                    self.lost_attempts += 1
-                    alone = error.is_crash or len(lost) == MOST_ATTEMPTS - 2
-                    if blame := _blame(error, seat, len(lost) + 1):
-                        trial = Trial(eval_set_id=eval_set_id, eval_id=case.eval_id, number=number)
-                        trial.failure = _crash(f"{blame}: {error}")
-                    else:
-                        user_record = None if users is None else users.record
-                        lost.append(Attempt(failure=_crash(str(error)), played_user=user_record))
+            seat = await (self._take_alone() if alone else self._take())
+            self._taken[slot] = seat, alone
+            try:
+                evidence = await self._converse(seat, request, turns, users, slot)
+                trial = _trial_of(evidence, seat, case, eval_set_id, number)
+            except WorkerLostError as error:
+                self._lose(seat)
+                self.lost_attempts += 1
+                alone = error.is_crash or len(lost) == MOST_ATTEMPTS - 2
+                if blame := _blame(error, seat, len(lost) + 1):
+                    trial = Trial(eval_set_id=eval_set_id, eval_id=case.eval_id, number=number)
+                    trial.failure = _crash(f"{blame}: {error}")
+                else:
+                    user_record = None if users is None else users.record
+                    lost.append(Attempt(failure=_crash(str(error)), played_user=user_record))
+            finally:
+                self.release(slot)
         trial.attempts = [*lost, *trial.attempts]  # a trial that ended its workers did not pass at once
         if holder is not None:
             holder.trial, holder.received = trial, b"" if lost else evidence
@@ -253,21 +258,14 @@ class WorkerPool:
         finally:
             self._waits.discard(limit)
 
-    @asynccontextmanager
-    async def _seat(self, slot: Slot, *, alone: bool) -> AsyncIterator[_Seat]:
-        """Wait for a place on a worker; `alone`: for a worker without any other trial."""
-        seat = await (self._take_alone() if alone else self._take())
-        self._taken[slot] = seat, alone
-        try:
-            yield seat
-        finally:
-            self._release(slot)
+    def _case_text(self, case: EvalCase) -> str:
+        """Return the JSON of a case, whose trials mostly follow each other."""
+        if self._newest_case is None or self._newest_case[0] is not case:
+            self._newest_case = case, kept_json(case).decode()
+        return self._newest_case[1]
 
-    def leave_behind(self, slot: Slot) -> None:
-        """Give the place of a trial that ignored its cancellation to the next one."""
-        self._release(slot)
-
-    def _release(self, slot: Slot) -> None:
+    def release(self, slot: Slot) -> None:
+        """Give the place of a trial that ended, or that ignored its cancellation, to the next one."""
         seat, alone = self._taken.pop(slot, (None, False))
         if seat is None:  # its trial was left behind before
             return

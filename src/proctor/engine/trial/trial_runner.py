@@ -139,7 +139,7 @@ class TrialRunner:
     def abandoned(self, state: TrialState, slot: Slot) -> TrialState:
         """Return the outcome of a trial that ignored its cancellation: a copy, because its task may still change `state`."""
         if isinstance(self._recorder, WorkerPool):
-            self._recorder.leave_behind(slot)
+            self._recorder.release(slot)
         outcome = TrialState(
             state.case_state, state.number, state.attempt, state.evidence, state.known_scores
         )

@@ -222,7 +222,7 @@ def test_a_trial_that_is_left_behind_gives_its_place_to_the_next_one_once() -> N
         await made.open()
         stuck = asyncio.create_task(record(made, "silent", slot=slot))
         await engine.called.wait()
-        made.leave_behind(slot)
+        made.release(slot)
         first = await record(made, "hello")
         stuck.cancel()
         await asyncio.wait([stuck])
