@@ -36,7 +36,7 @@ const COLUMNS: readonly Column<EvalCaseRow>[] = [
 function Case({ row }: { row: EvalCaseRow }) {
   return (
     <>
-      <b className={styles.name}>{safeText(row.eval_id) || "(no id)"}</b>
+      <b className={styles.name}><Breakable text={row.eval_id || "(no id)"} /></b>
       {row.tags.length > 0 && <span className={styles.under}>{row.tags.map((tag) => `#${safeText(tag)}`).join(" ")}</span>}
     </>
   );

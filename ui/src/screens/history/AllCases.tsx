@@ -171,8 +171,8 @@ function columnsOf(several: { sets: boolean; agents: boolean }, reached: (one: H
           <b>
             <Breakable text={one.eval_id} />
           </b>
-          {several.agents && <span className={styles.under}>{safeText(one.agent)}</span>}
-          {several.sets && <span className={styles.under}>{safeText(one.eval_set_id)}</span>}
+          {several.agents && <span className={styles.under}><Breakable text={one.agent} /></span>}
+          {several.sets && <span className={styles.under}><Breakable text={one.eval_set_id} /></span>}
           <span className={styles.narrowOnly}><SmallStrip strip={reached(one)} /></span>
         </>
       ),

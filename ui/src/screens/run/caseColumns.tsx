@@ -36,7 +36,7 @@ export function columnsOf(page: RunPage, { costs, chosen }: { costs: boolean; ch
     ...metrics.map(({ name, short, thresholds }, index): Column<CaseRow> => ({
       id: name,
       head: <span className={styles.metric} title={`${name}${thresholds.length ? `, threshold ${thresholds.join(" or ")}` : ""}`}><Breakable text={short} /></span>,
-      width: `minmax(0, ${room ? Math.min(168, Math.max(76, 34 + 7 * short.length)) : 84}px)`,
+      width: `minmax(0, ${room ? Math.min(116, Math.max(76, 34 + 7 * short.length)) : 84}px)`,
       ...(index >= MOST_MEDIUM ? { wideOnly: true } : {}),
       align: "end",
       optional: true,

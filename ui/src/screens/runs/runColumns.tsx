@@ -35,7 +35,7 @@ function Name({ row }: { row: RunRow }) {
       </b>
       <span className={styles.under} title={row.note || undefined}>
         {row.name && <><b>{safeText(row.name)}</b> · </>}
-        {row.sets.join(", ")} · <code>{row.short}</code>
+        <Breakable text={row.sets.join(", ")} /> · <code>{row.short}</code>
         {row.imported_from && " · imported"}
       </span>
     </>
