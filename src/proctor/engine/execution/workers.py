@@ -204,8 +204,7 @@ class WorkerPool:
         evidence, trial, alone = b"", None, False
         while trial is None:
             users = None if play is None else TrialUsers(play)
-            seat = await (self._take_alone() if alone else self._take())
-            self._taken[slot] = seat, alone
+            seat = await self._place(slot, alone=alone)
             try:
                 evidence = await self._converse(seat, request, turns, users, slot)
                 trial = _trial_of(evidence, seat, case, eval_set_id, number)
@@ -263,6 +262,12 @@ class WorkerPool:
         if self._newest_case is None or self._newest_case[0] is not case:
             self._newest_case = case, kept_json(case).decode()
         return self._newest_case[1]
+
+    async def _place(self, slot: Slot, *, alone: bool) -> _Seat:
+        """Wait for a place on a worker; `alone`: for a worker without any other trial."""
+        seat = await (self._take_alone() if alone else self._take())
+        self._taken[slot] = seat, alone
+        return seat
 
     def release(self, slot: Slot) -> None:
         """Give the place of a trial that ended, or that ignored its cancellation, to the next one."""
