@@ -10,12 +10,11 @@ import os
 import re
 import shutil
 import socket
-import subprocess
-import sys
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
@@ -25,6 +24,7 @@ import pytest
 
 from tests.browser.samples import ROOT, STORE, make_project
 from tests.browser.waiting import PATIENCE, too_wide
+from tests.cli.fork_command import fork_web
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
@@ -81,6 +81,7 @@ class Site:
     url: str
     folder: Path
     store: Path
+    process: int
 
     def get(self, path: str) -> Any:
         """Return what the API answers to `path`, for a test to know what the page must show."""
@@ -98,40 +99,23 @@ def _free_port() -> int:
 @pytest.fixture(scope="session")
 def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Site]]:
     """Return what starts a server: `serve(folder, store, "--token", "x")`; all of them end with the tests."""
-    running: list[subprocess.Popen[bytes]] = []
+    with ExitStack() as servers:
 
-    def start(folder: Path, store: Path, *more: str) -> Site:
-        port = _free_port()
-        command = [
-            sys.executable,
-            "-m",
-            "proctor",
-            "web",
-            "--port",
-            str(port),
-            "--store",
-            f"sqlite:///{store}",
-        ]
-        log = tmp_path_factory.mktemp("server") / "log.txt"
-        with log.open("wb") as out:
-            process = subprocess.Popen([*command, *more], cwd=folder, stdout=out, stderr=subprocess.STDOUT)
-        running.append(process)
-        site = Site(f"http://127.0.0.1:{port}", folder, store)
-        _wait_for(site, process, log)
-        return site
+        def start(folder: Path, store: Path, *more: str) -> Site:
+            port = _free_port()
+            log = tmp_path_factory.mktemp("server") / "log.txt"
+            arguments = ["--port", str(port), "--store", f"sqlite:///{store}", *more]
+            process = servers.enter_context(fork_web(*arguments, cwd=folder, log=log))
+            site = Site(f"http://127.0.0.1:{port}", folder, store, process)
+            _wait_for(site, log)
+            return site
 
-    yield start
-    for process in running:
-        process.terminate()
-    for process in running:
-        process.wait(timeout=PATIENCE)
+        yield start
 
 
-def _wait_for(site: Site, process: subprocess.Popen[bytes], log: Path) -> None:
+def _wait_for(site: Site, log: Path) -> None:
     until = time.monotonic() + PATIENCE
     while time.monotonic() < until:
-        if process.poll() is not None:
-            break
         try:
             urllib.request.urlopen(site.url + "/", timeout=5).close()
         except urllib.error.HTTPError:

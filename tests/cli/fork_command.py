@@ -13,14 +13,17 @@ import pkgutil
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 SCRIPT = Path(sys.executable).with_name("proctor")
-PRELOADED = ("cli", "runs", "engine", "metrics", "reports", "stores.sqlite", "files", "simulation")
-"""The packages whose modules are loaded before the fork."""
+COMMANDS = ("cli", "runs", "engine", "metrics", "reports", "stores.sqlite", "files", "simulation")
+"""The packages whose modules are loaded before the fork of a command."""
+WEB = (*COMMANDS, "analysis", "authoring", "web")
+"""And of a web server."""
 
 
 def fork_command(
@@ -36,36 +39,66 @@ def fork_command(
     """
     with TemporaryDirectory() as folder:
         outputs = [f"{folder}/out", f"{folder}/out" if join_outputs else f"{folder}/err"]
-        server = _server()
-        assert server.stdin is not None
-        assert server.stdout is not None
-        json.dump([arguments, str(cwd), dict(environment), timeout, outputs], server.stdin)
-        server.stdin.write("\n")
-        server.stdin.flush()
-        code = int(server.stdout.readline())
+        code = _wait(COMMANDS, _start(COMMANDS, arguments, cwd, environment, timeout, outputs))
         if code == -signal.SIGALRM:
             raise subprocess.TimeoutExpired(arguments, timeout)
         out, err = (Path(output).read_text(encoding="utf-8") for output in outputs)
     return subprocess.CompletedProcess(arguments, code, out, "" if join_outputs else err)
 
 
+@contextmanager
+def fork_web(*arguments: str, cwd: Path, log: Path) -> Iterator[int]:
+    """Run `proctor web ARGUMENTS` until the block ends; its output goes to `log`. Yield the number of its process."""
+    process = _start(WEB, ["web", *arguments], cwd, os.environ, 0, [str(log)] * 2)
+    yield process
+    os.kill(process, signal.SIGTERM)
+    _wait(WEB, process)
+
+
+def _start(
+    packages: tuple[str, ...],
+    arguments: Sequence[str],
+    cwd: Path,
+    environment: Mapping[str, str],
+    timeout: float,
+    outputs: Sequence[str],
+) -> int:
+    return _ask(packages, [arguments, str(cwd), dict(environment), timeout, outputs])
+
+
+def _wait(packages: tuple[str, ...], process: int) -> int:
+    return _ask(packages, process)
+
+
+def _ask(packages: tuple[str, ...], request: object) -> int:
+    server = _server(packages)
+    assert server.stdin is not None
+    assert server.stdout is not None
+    server.stdin.write(f"{json.dumps(request)}\n")
+    server.stdin.flush()
+    return int(server.stdout.readline())
+
+
 @cache
-def _server() -> "subprocess.Popen[str]":
+def _server(packages: tuple[str, ...]) -> "subprocess.Popen[str]":
     """Start the process that is forked, once for all tests of this process."""
     server = subprocess.Popen(
-        [sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [sys.executable, __file__, *packages], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
     atexit.register(server.communicate)  # the end of its input ends it
     return server
 
 
 def _serve() -> Sequence[str]:
-    """Fork for each request and print the exit code; return the arguments in the forked process."""
-    for request in sys.stdin:
-        child = os.fork()
-        if not child:
-            return _enter(*json.loads(request))
-        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+    """Start or await a process for each request; print its number or its exit code. Return the arguments in the started one."""
+    for line in sys.stdin:
+        request = json.loads(line)
+        if isinstance(request, int):
+            print(os.waitstatus_to_exitcode(os.waitpid(request, 0)[1]), flush=True)
+        elif child := os.fork():
+            print(child, flush=True)
+        else:
+            return _enter(*request)
     sys.exit()
 
 
@@ -87,8 +120,8 @@ def _enter(
     return arguments
 
 
-def _preload() -> None:
-    for name in PRELOADED:
+def _preload(packages: Sequence[str]) -> None:
+    for name in packages:
         package = importlib.import_module(f"proctor.{name}")
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             importlib.import_module(module.name)
@@ -97,7 +130,7 @@ def _preload() -> None:
 
 
 if __name__ == "__main__":
-    _preload()
+    _preload(sys.argv[1:])
     sys.argv = [str(SCRIPT), *_serve()]
     sys.path[0] = str(SCRIPT.parent)
     from proctor.__main__ import main
