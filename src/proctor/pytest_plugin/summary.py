@@ -8,12 +8,10 @@ from collections.abc import Iterator, Sequence
 import pytest
 
 from proctor.common.safe_text import clean
-from proctor.common.secrets import redact_text
 from proctor.pytest_plugin.project import project_of
 from proctor.pytest_plugin.session_report import CaseSummary, SessionReport
 from proctor.reports.content.summary import sentence
-from proctor.runs.setup.settings import relative_to_working_folder
-from proctor.runs.storage.open import default_store, store_url
+from proctor.runs.storage.open import default_store, store_url, url_for_commands
 from proctor.schema.results.run_result import CaseResult, RunResult
 from proctor.schema.results.score import Outcome
 from proctor.stores.open import store_file
@@ -73,7 +71,7 @@ def _stored_runs(report: SessionReport, config: pytest.Config) -> Iterator[str]:
         return
     url = project.store_url
     is_default = not url or store_file(store_url(url)) == default_store()
-    store = "" if is_default else f" --store {shlex.quote(redact_text(relative_to_working_folder(url)))}"
+    store = "" if is_default else f" --store {shlex.quote(url_for_commands(url))}"
     for run in runs[:_MAX_RUNS]:
         failed = (case["case"] for case in cases if case["run"] == run and case["outcome"] != Outcome.PASSED)
         case = next(failed, "")

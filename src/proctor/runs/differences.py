@@ -15,6 +15,7 @@ from proctor.schema.results.manifest import (
     Judging,
     Manifest,
     MetricManifest,
+    adds_trials,
 )
 from proctor.schema.results.run_result import RunResult
 
@@ -39,7 +40,7 @@ def find_differences(
         *_imports(base[0], candidate[0]),
         *_users(base[0], candidate[0], objects),
         *_versions(base[0], candidate[0]),
-        *_trials(base[0], candidate[0]),
+        *_trials(base, candidate),
         *config_differences(base[1].sets, candidate[1].sets),
     ]
     return list(dict.fromkeys(differences))
@@ -97,6 +98,7 @@ def manifest_of_result(run: RunResult) -> tuple[Manifest, Judging]:
         agent=AgentManifest(label=run.agent),
         sets=sets,
         num_runs=run.num_runs,
+        options={"until_decided": bool(run.at_most)},
     )
     return manifest, Judging(number=1 if run.judging_duration is None else RESCORED, sets=judged)
 
@@ -147,15 +149,14 @@ def _versions(before: Manifest, now: Manifest) -> Iterator[RunDifference]:
             yield RunDifference("version", f"{package} was {was} and is {is_now}")
 
 
-def _trials(before: Manifest, now: Manifest) -> Iterator[RunDifference]:
-    there = {one.eval_set_id: one.num_runs for one in before.sets}
-    for one in now.sets:
+def _trials(before: tuple[Manifest, Judging], now: tuple[Manifest, Judging]) -> Iterator[RunDifference]:
+    there = {one.eval_set_id: one.num_runs for one in before[0].sets}
+    had, have = ("up to " * adds_trials(*one) for one in (before, now))
+    for one in now[0].sets:
         was = there.get(one.eval_set_id, one.num_runs)
         if was != one.num_runs:
-            yield RunDifference(
-                "trials",
-                f"the cases of {one.eval_set_id} had {count_text(was, 'trial')} and have {count_text(one.num_runs, 'trial')}",
-            )
+            numbers = f"{had}{count_text(was, 'trial')} and have {have}{count_text(one.num_runs, 'trial')}"
+            yield RunDifference("trials", f"the cases of {one.eval_set_id} had {numbers}")
 
 
 # --- configs and metrics ----------------------------------------------------------------------------------------------

@@ -174,6 +174,7 @@ def test_cases_that_were_left_out_are_missing_verdicts() -> None:
     assert compared(base, now).outcome is UNSEEN
     found = compared(base, now, candidate_left_out=True)
     assert (found.outcome, found.missing_candidate, found.only_base) == (BROKEN, 10, [])
+    assert (found.left_out, compared(base, now).left_out) == ((0, 10), (0, 0))
 
 
 @pytest.mark.parametrize(("verdict", "outcome"), [("F", BROKEN), ("P", UNSEEN)], ids=["fails", "passes"])
@@ -183,6 +184,7 @@ def test_cases_that_the_base_left_out_may_have_passed_there(verdict: str, outcom
     assert compared(base, now).outcome is UNSEEN
     found = compared(base, now, base_left_out=True)
     assert (found.outcome, found.missing_base, found.only_candidate) == (outcome, 10, [])
+    assert found.left_out == (10, 0)
 
 
 @pytest.mark.parametrize(

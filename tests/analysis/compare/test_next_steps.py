@@ -203,28 +203,30 @@ def test_new_trials_of_both_builds_are_scored_alike(scorings: tuple[int, int], e
 
 
 @pytest.mark.parametrize(
-    ("missing", "is_resumed"), [(3, False), (4, True)], ids=["only left out", "an error, too"]
+    ("missing", "is_resumed"), [(6, False), (7, True)], ids=["only left out", "an error, too"]
 )
 def test_cases_that_were_left_out_are_not_missing_because_of_errors(missing: int, is_resumed: bool) -> None:
-    runs = ComparedRun("a", "bot", 2, 3), ComparedRun("b", "bot", 1, 3)
+    runs = ComparedRun("a", "bot", 3, 3), ComparedRun("b", "bot", 1, 3)
     case = ChangedCase("desk", "case", CaseChange.MISSING, Trials(3, 0), Trials(0, 0), "", None, LEFT_OUT)
-    found = Comparison(*runs, Change.ERROR, "", 0.05, 0.95, cases=[case], missing_candidate=missing)
+    found = Comparison(
+        *runs, Change.ERROR, "", 0.05, 0.95, cases=[case], missing_candidate=missing, left_out=(0, 2)
+    )
 
     steps = [*next_steps(found, manifest("old", None), manifest("new", None), LEVEL)]
 
-    assert steps[0].startswith("run the candidate on all cases: it left out 1 case (--limit")
+    assert steps[0].startswith("run the candidate on all cases: it left out 2 cases (--limit")
     assert steps[1:] == ["get the missing verdicts: proctor resume b --retry-errors"] * is_resumed
 
 
 def test_the_base_is_run_on_the_cases_that_it_left_out() -> None:
-    runs = ComparedRun("a", "bot", 1, 3), ComparedRun("b", "bot", 2, 3)
+    runs = ComparedRun("a", "bot", 1, 3), ComparedRun("b", "bot", 3, 3)
     case = ChangedCase("desk", "case", CaseChange.MISSING, Trials(0, 0), Trials(0, 3), "", None, LEFT_OUT)
-    found = Comparison(*runs, Change.ERROR, "", 0.05, 0.95, cases=[case], missing_base=3)
+    found = Comparison(*runs, Change.ERROR, "", 0.05, 0.95, cases=[case], missing_base=6, left_out=(2, 0))
 
     steps = [*next_steps(found, manifest("old", None), manifest("new", None), LEVEL)]
 
     assert steps == [
-        "run the base on all cases: it left out 1 case (--limit, --tag, --failed, --changed-since or --shard)"
+        "run the base on all cases: it left out 2 cases (--limit, --tag, --failed, --changed-since or --shard)"
     ]
 
 

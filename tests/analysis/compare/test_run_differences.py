@@ -133,6 +133,12 @@ def _trials(manifest: Manifest, judging: Judging) -> None:
     judging.sets[0].config["trials"]["num_runs"] = 1
 
 
+def _until_decided(manifest: Manifest, judging: Judging) -> None:
+    _trials(manifest, judging)
+    manifest.sets[0].num_runs = 20
+    manifest.options["until_decided"] = True
+
+
 def _version(manifest: Manifest, judging: Judging) -> None:
     manifest.versions["proctor"] = "0.2.0"
 
@@ -178,6 +184,7 @@ CHANGES: list[tuple[Change, str, str]] = [
     (_user_model, "user", "model of the simulated user was m2 and is m9"),
     (_rule, "config", "min_pass_rate of the config's trials was 0.9 and is 0.8"),
     (_trials, "trials", "the cases of trips had 5 trials and have 1 trial"),
+    (_until_decided, "trials", "the cases of trips had 5 trials and have up to 20 trials"),
     (_version, "version", "proctor was 0.1.0 and is 0.2.0"),
     (_source, "agent", "the source of the agent desk has changed"),
     (_description, "agent", "the agent desk describes itself differently (instructions or tools)"),
@@ -185,7 +192,7 @@ CHANGES: list[tuple[Change, str, str]] = [
 ]
 HIDDEN = {
     (_gone, _option), (_gone, _threshold), (_gone, _gate), (_gone, _code), (_gone, _code_of_an_older_run),
-    (_source, _agent), (_source, _description), (_description, _agent), (_code, _code_of_an_older_run),
+    (_source, _agent), (_source, _description), (_description, _agent), (_code, _code_of_an_older_run), (_trials, _until_decided),
     (_option, _code_of_an_older_run), (_threshold, _code_of_an_older_run), (_gate, _code_of_an_older_run),
 }  # fmt: skip
 """Of these two only one is reported: a metric or an agent is another one altogether, or too little is known."""

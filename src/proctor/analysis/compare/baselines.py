@@ -207,7 +207,9 @@ def _brief(manifest: Manifest) -> Manifest:
 
     agent = manifest.agent
     options = {
-        name: manifest.options[name] for name in ("user", USER_CODE, AGAINST_RUN) if name in manifest.options
+        name: manifest.options[name]
+        for name in ("user", USER_CODE, AGAINST_RUN, "until_decided")
+        if name in manifest.options
     }
     if manifest.imported_from:
         options["imported"] = {"file": Path(manifest.imported_from).name}

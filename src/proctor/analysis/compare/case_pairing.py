@@ -50,6 +50,12 @@ class Pairs:
     """`set/case` of those whose content differs."""
 
     @property
+    def left_out(self) -> tuple[int, int]:
+        """How many cases the base and the candidate left out."""
+        base = sum(before is _NOT_RUN for _, before, _ in self.both)
+        return base, sum(now is _NOT_RUN for _, _, now in self.both)
+
+    @property
     def has_verdicts(self) -> bool:
         """Whether a case has a verdict in both runs."""
         return any(_has_verdict(before) and _has_verdict(now) for _, before, now in self.both)

@@ -177,7 +177,7 @@ def compare_cases(base: Side, candidate: Side, options: CompareOptions) -> Compa
         base.run, candidate.run, Change.ERROR, "", options.margin, options.confidence,
         pairs=len(pairs.both), measures=_reported(pairs, options), cases=changed_cases(pairs),
         missing_base=missing[0], missing_candidate=missing[1], only_base=pairs.only_base,
-        only_candidate=pairs.only_candidate, changed_cases=pairs.changed, look=options.look,
+        only_candidate=pairs.only_candidate, changed_cases=pairs.changed, left_out=pairs.left_out, look=options.look,
     )  # fmt: skip
     views = completions(pairs, planned, options.ranges) if pairs.both else []
     may_have_fallen = bool(views) and _test(comparison, pairs, views, options)

@@ -64,8 +64,8 @@ def next_steps(
 
 
 def _missing_verdicts(comparison: Comparison, store: str) -> Iterator[str]:
-    left_out = sum(not one.candidate.total for one in _left_out(comparison))
-    if left_out:
+    left_out = comparison.left_out[1]
+    if any(not one.candidate.total for one in _may_have_fallen(comparison)):
         yield _run_all("candidate", left_out)
     if (
         comparison.missing_candidate > left_out * max(1, comparison.candidate.num_runs)
@@ -77,15 +77,15 @@ def _missing_verdicts(comparison: Comparison, store: str) -> Iterator[str]:
 def _missing_in_base(
     comparison: Comparison, base: AgentManifest, candidate: AgentManifest, store: str, *, is_baseline: bool
 ) -> Iterator[str]:
-    if left_out := sum(not one.base.total for one in _left_out(comparison)):
-        yield _run_all("base", left_out)
+    if any(not one.base.total for one in _may_have_fallen(comparison)):
+        yield _run_all("base", comparison.left_out[0])
     elif comparison.missing_base and comparison.base.run_id and base.reference is not None:
         source = _checkout(base, candidate, is_same=base.reference == candidate.reference)
         again = ", then store the baseline again" if is_baseline else ""
         yield f"get the missing verdicts of the base{source}{again}: proctor resume {comparison.base.run_id} --retry-errors{store}"
 
 
-def _left_out(comparison: Comparison) -> list[ChangedCase]:
+def _may_have_fallen(comparison: Comparison) -> list[ChangedCase]:
     """Return the cases that one of the runs left out and that may have fallen."""
     return [one for one in comparison.changed(CaseChange.MISSING) if one.reason == LEFT_OUT]
 

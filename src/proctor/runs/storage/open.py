@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import re
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,7 +12,7 @@ from proctor.common.error_text import safe_repr
 from proctor.common.project_root import project_root
 from proctor.common.secrets import redact_text
 from proctor.errors import SettingsError, SetupError, StoreError
-from proctor.runs.setup.settings import Settings, load_settings
+from proctor.runs.setup.settings import Settings, load_settings, relative_to_working_folder
 from proctor.stores.base import Store
 from proctor.stores.open import store_file
 
@@ -66,14 +66,27 @@ def _store_in(root: Path | None) -> Path:
 
 
 def store_option(store: StoreLike) -> str:
-    """Return the option that names `store` at the end of a command, with secrets hidden.
+    """Return the option that names `store` at the end of a command, without a password.
 
     Empty for the project's store, which needs no option, and for stores in memory, which no other command can open.
     """
     location = store.url if is_open(store) else store
     if location is None or (url := str(location)).startswith("memory:") or _is_project_store(url):
         return ""
-    return f" --store={shlex.quote(redact_text(url.removeprefix(f'{Path.cwd()}{os.sep}')))}"
+    return f" --store={shlex.quote(url_for_commands(url))}"
+
+
+_WITH_USER = re.compile(r"(postgres(?:ql)?://[^/?#:@]*)(?::[^/?#]*)?(?=@)")
+
+
+def url_for_commands(url: str) -> str:
+    """Return the URL of a store without a password and other secrets: a command takes them from `PGPASSWORD` or `~/.pgpass`."""
+    head = match[1] if (match := _WITH_USER.match(url)) else ""
+    rest = _PASSWORD.sub("", url[match.end() :] if match else url)
+    return head + redact_text(relative_to_working_folder(rest))
+
+
+_PASSWORD = re.compile(r"(?<=[?&])(?:ssl)?password=[^&#]*&?|[?&](?:ssl)?password=[^&#]*$")
 
 
 def _is_project_store(url: str) -> bool:
@@ -150,7 +163,7 @@ class NoRunsError(StoreError):
 
 def display_path(path: Path) -> str:
     """Return a path below the working folder relative to it; any other path unchanged."""
-    return str(path).removeprefix(f"{Path.cwd()}{os.sep}")
+    return relative_to_working_folder(str(path))
 
 
 def as_store(store: StoreLike) -> Store:

@@ -288,6 +288,8 @@ class Comparison:
     only_candidate: Sequence[str] = ()
     changed_cases: Sequence[str] = ()
     """Cases whose content differs between the runs."""
+    left_out: tuple[int, int] = (0, 0)
+    """How many cases of the other run the base and the candidate left out (`--limit`, `--tag` …)."""
     look: Look | None = None
     """The sequential look at the candidate; `None` if its number of trials was fixed in advance."""
     futile: bool = False

@@ -342,7 +342,7 @@ _IDENTITY = (
 )
 _PASSING = ("08", "57P01", "57P02", "57P03", "40001", "40P01", "25P03")
 """Error codes of lost connections, a server that restarts, and deadlocks. A connection that could not be made has no code."""
-_CHECK_URL = "Check that it runs, and the host, user, password and database of the URL"
+_CHECK_URL = "Check that it runs, the host, user and database of the URL, and the password (in PGPASSWORD, ~/.pgpass or the URL)"
 _NO_ROOM = ("too many clients", "connection slots", "too many connections")
 _LIMIT = (
     "Each Proctor process takes two connections: run fewer at a time, or raise max_connections of the server"
