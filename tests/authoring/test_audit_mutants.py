@@ -231,6 +231,8 @@ def test_a_fact_that_is_not_only_before_the_final_response(text: str, answer: st
     [
         pytest.param("wrong-number", "Das Paket wiegt 12,5 Kilo.", ["12,5"], id="a decimal comma"),
         pytest.param("wrong-amount", "Das kostet 1.234,56 € im Jahr.", ["1.234,56 €"], id="thousands with points"),
+        pytest.param("wrong-number", "Es kostet 1.234.567 Euro.", ["1.234.567"], id="millions with points"),
+        pytest.param("wrong-amount", "It costs ₹12,34,567.50 a year.", ["₹12,34,567.50"], id="lakhs with commas"),
         pytest.param("wrong-unit", "Das Paket wiegt 12,5 kg.", ["12,5 kg"], id="a unit"),
         pytest.param("wrong-number", "共有5個包裹。總計300元。", ["5", "300"], id="Chinese"),
         pytest.param("wrong-number", "주문은 25개입니다.", ["25"], id="Korean"),
@@ -260,6 +262,7 @@ def test_a_fact_in_another_notation(operator: str, answer: str, changed: list[st
         pytest.param("?", "共有5個嗎？", id="a question"),
         pytest.param("我要5個包裹", "共有5個包裹。", id="the user gave it in Chinese"),
         pytest.param("1234,56 Euro?", "Sie zahlen 1.234,56 € im Jahr.", id="the user gave it without points"),
+        pytest.param("1234567 Euro?", "Sie zahlen 1.234.567 € im Jahr.", id="the user gave it without points, millions"),
         pytest.param("1 234 Euro?", "Sie zahlen 1.234,00 € im Jahr.", id="the user gave it with spaces"),
         pytest.param("１２個ください", "合計は12個です。", id="the user gave it in full-width digits"),
         pytest.param("?", "2026년 11월 29일에 도착합니다.", id="the parts of a date"),

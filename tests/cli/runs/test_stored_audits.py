@@ -108,6 +108,19 @@ def test_every_trial_is_marked_as_a_mutant_and_survivors_have_their_turns_and_sc
                     assert scores.per_trial[trial.number] is not None
 
 
+def test_reason_of_a_stored_case_counts_agents_apart_from_mutants() -> None:
+    Path("loose.json").write_text(json.dumps({"criteria": {"response_match_score": 0.0001}}))
+    kept = audit("--config", "loose.json")
+    with closing(open_store(None)) as store:
+        reasons = {one.eval_id: one.reason for _, one in store.verdicts(kept, 1)}
+        found = load_audit(store, kept)
+    (seats,) = [one for one in found.cases if one.eval_id == "seats"]
+    agents = sum(one.operator in found.agent_names for one in seats.mutants)
+    assert re.fullmatch(
+        rf"\d+ of \d+ mutants survive, and \d+ of {agents} agents that do nothing pass", reasons["seats"]
+    )
+
+
 @pytest.mark.parametrize("form", ["json", "markdown", "text"])
 def test_export_marks_every_mutant(form: str) -> None:
     kept = audit()

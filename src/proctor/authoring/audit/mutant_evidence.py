@@ -86,7 +86,7 @@ def _of_case(audit: AuditResult, case: CaseAudit) -> Iterator[Block]:
     if case.problem:
         yield text_line(f"{case.eval_id}{place}: {case.problem}")
     else:
-        yield _line(f"{case.eval_id}{place}: {_counts(audit, case)}", "strong")
+        yield _line(f"{case.eval_id}{place}: {survivors_text(audit, case)}", "strong")
         yield text_line(
             "Each is the recorded conversation with one planted fault, made for this audit. No agent was called."
         )
@@ -128,8 +128,8 @@ def _state(expected: Mapping[str, Any], mutated: Mapping[str, Any]) -> StateDiff
     return state_of(entries) if entries else None
 
 
-def _counts(audit: AuditResult, case: CaseAudit) -> str:
-    """Return how many mutants survive; the agents that do nothing are no mutants."""
+def survivors_text(audit: AuditResult, case: CaseAudit) -> str:
+    """Return how many mutants of a case survive; the agents that do nothing are no mutants."""
     agents = sum(each.operator in audit.agent_names for each in case.mutants)
     idle = len(audit.agents_that_pass(case))
     survived = sum(each.fate is Fate.SURVIVED for each in case.mutants) - idle

@@ -16,7 +16,7 @@ from pydantic_core import to_json
 from proctor.authoring.audit.audit_case import AuditedCase, Survivor, trial_of
 from proctor.authoring.audit.leakage import leakage_data, leakage_of
 from proctor.authoring.audit.mutant import Recording
-from proctor.authoring.audit.mutant_evidence import evidence_of
+from proctor.authoring.audit.mutant_evidence import evidence_of, survivors_text
 from proctor.common.safe_text import count_text
 from proctor.engine.execution.run_recorder import StoredRun
 from proctor.errors import SetupError
@@ -85,7 +85,7 @@ def store_audit(run: StoredRun, audit: AuditResult, cases: Sequence[AuditedCase]
     audited = {id(each.audit): each for each in cases}
     outcomes: list[Outcome] = []
     for position, (eval_set_id, case) in enumerate(_cases_of(audit)):
-        result = _case_result(eval_set_id, case)
+        result = _case_result(audit, eval_set_id, case)
         outcomes.append(result.outcome)
         records = _trial_records(position, result, case, audited[id(case)], audit)
         run.writer.put([*records, VerdictRecord(position, result)])
@@ -164,7 +164,7 @@ def _share(of_set: AuditResult) -> dict[str, Any]:
     }
 
 
-def _case_result(eval_set_id: str, case: CaseAudit) -> CaseResult:
+def _case_result(audit: AuditResult, eval_set_id: str, case: CaseAudit) -> CaseResult:
     """Return what became of a case: it passes if it catches every mutant."""
     trials = [
         TrialResult(number, _OUTCOMES[each.fate], evidence=None, failure=_failure(each))
@@ -175,11 +175,10 @@ def _case_result(eval_set_id: str, case: CaseAudit) -> CaseResult:
     if case.problem:
         outcome, reason = Outcome.ERROR if case.contradicts else Outcome.SKIPPED, case.problem
     elif Fate.SURVIVED in fates:
-        outcome = Outcome.FAILED
-        reason = f"{fates.count(Fate.SURVIVED):,} of {len(fates):,} mutants survive"
+        outcome, reason = Outcome.FAILED, survivors_text(audit, case)
     elif Fate.ERROR in fates:
         outcome = Outcome.ERROR
-        reason = f"{fates.count(Fate.ERROR):,} of {len(fates):,} mutants could not be scored"
+        reason = f"{fates.count(Fate.ERROR):,} of {len(fates):,} mutants and agents that do nothing could not be scored"
     return CaseResult(eval_set_id, case.eval_id, outcome, reason, trials=trials, place=case.place)
 
 

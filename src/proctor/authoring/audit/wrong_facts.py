@@ -42,7 +42,9 @@ _DATE = re.compile(
 )
 _DECIMAL_COMMA = r"(?:\d{1,3}(?:\.\d{3})+|\d+),\d{1,2}(?![\d,])"
 _SPACED = r"\d{1,3}(?:[ \u00a0\u202f'’]\d{3})+(?!\d)(?:[.,]\d{1,2}(?![\d,]))?"
-_FIGURE = rf"\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?|{_SPACED}|{_DECIMAL_COMMA}|\d+(?:\.\d+)?"
+_POINTS = r"\d{1,3}(?:\.\d{3}){2,}(?![\d.]*\d)"
+_COMMAS = r"\d{1,3}(?:,\d{2,3})*,\d{3}(?!\d)(?:\.\d+)?"
+_FIGURE = rf"{_COMMAS}|{_SPACED}|{_DECIMAL_COMMA}|{_POINTS}|\d+(?:\.\d+)?"
 _APART = rf"(?<!{LETTER})(?<![.,])"
 _AMOUNT = re.compile(
     rf"[$€£¥₹]\s?(?:{_FIGURE})|{_APART}(?:{_FIGURE})\s?(?:USD|EUR|GBP|dollars|euros|pounds|€|£)(?!{LETTER})"
@@ -223,7 +225,7 @@ _SEPARATOR = re.compile(r",|(?<=\d)[ '’](?=\d{3}(?!\d))")
 def _plain(value: str) -> str:
     """Return a number as a user may write it: without currency, thousands, cents and decimal comma."""
     amount = normalize("NFKC", value).strip("$€£¥₹ ")
-    if re.fullmatch(_DECIMAL_COMMA, amount):
+    if re.fullmatch(rf"{_DECIMAL_COMMA}|{_POINTS}", amount):
         amount = amount.replace(".", "")
     return _SEPARATOR.sub("", re.sub(r"[.,]00$", "", amount))
 
