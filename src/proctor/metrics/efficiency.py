@@ -232,9 +232,9 @@ class _LazyScore(LazyObject, MetricScore):
     __slots__ = ()
 
     def settle(self) -> None:
-        if self._recipe is None:  # another thread has just computed it
+        if (recipe := self._recipe) is None:  # another thread has just computed it
             return
-        figure, turns = self._recipe
+        figure, turns = recipe
         try:
             score = figure(turns)
         except OverflowError as error:  # a sum exceeds the range of a float

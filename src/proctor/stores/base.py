@@ -317,8 +317,13 @@ class Store(Protocol):
         ...
 
     def details(self, run_id: str) -> RunDetails:
-        """Return what `record`, `manifest` and `judgings` return, read together."""
-        ...
+        """Return what `record`, `manifest` and `judgings` return, read together.
+
+        By default they are read one after another.
+        """
+        from proctor.schema.results.manifest import RunDetails
+
+        return RunDetails(self.record(run_id), self.manifest(run_id), self.judgings(run_id))
 
     def summary(self, run_id: str, judging: int | None = None) -> RunSummary:
         """Return the summary of a scoring (default: the last one)."""

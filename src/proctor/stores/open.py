@@ -58,7 +58,7 @@ def open_store(url: str, *, read_only: bool = False, artefacts: str = "") -> Sto
 
     Raises:
         UnknownNameError: no store has this scheme.
-        SetupError: the URL names no location.
+        SetupError: the URL names no location, or the store of another package lacks a method.
         StoreError: the store cannot be used; it has not been changed.
     """
     scheme, _ = split_url(url)
@@ -70,4 +70,10 @@ def open_store(url: str, *, read_only: bool = False, artefacts: str = "") -> Sto
         )
     options = {"artefacts": artefacts} if artefacts and scheme in _WITH_ARTEFACTS else {}
     store: Store = STORES.make(scheme, url, read_only=read_only, **options)
+    missing = [name for name in vars(Store) if not name.startswith("_") and not hasattr(store, name)]
+    if missing:
+        raise SetupError(
+            f"the store of the scheme {scheme!r} lacks {', '.join(missing)} of proctor.stores.base.Store: its package is for "
+            "another version of Proctor"
+        )
     return store

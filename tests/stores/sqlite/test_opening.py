@@ -15,6 +15,8 @@ import pytest
 
 from proctor.common.registry import STORES
 from proctor.errors import SetupError, StoreError, UnknownNameError
+from proctor.schema.results.manifest import Judging, Manifest, RunRecord
+from proctor.stores.base import Store
 from proctor.stores.open import open_store, sqlite_path
 from proctor.stores.sql import database
 from proctor.stores.sqlite.connection import APPLICATION_ID
@@ -81,13 +83,52 @@ def test_an_unknown_scheme_is_refused_with_the_closest_one(url: str, meant: str 
     assert meant is None or f"Did you mean {meant!r}?" in str(raised.value)
 
 
+class CloudStore(Store):
+    """A store of another package, whose methods are those of a store in memory."""
+
+    def __init__(self, url: str, *, read_only: bool) -> None:
+        self.url, self.read_only = url, read_only
+        self._store = open_store("memory:cloud")
+
+    def record(self, run_id: str) -> RunRecord:
+        return self._store.record(run_id)
+
+    def manifest(self, run_id: str) -> Manifest:
+        return self._store.manifest(run_id)
+
+    def judgings(self, run_id: str) -> list[Judging]:
+        return self._store.judgings(run_id)
+
+
+@pytest.fixture
+def cloud() -> Iterator[None]:
+    yield
+    STORES.remove("cloud")
+
+
+@pytest.mark.usefixtures("cloud")
 def test_a_scheme_of_another_package_is_opened_by_it() -> None:
+    STORES.add("cloud", CloudStore)
+    store = open_store("cloud:bucket", read_only=True)
+    assert isinstance(store, CloudStore)
+    assert (store.url, store.read_only) == ("cloud:bucket", True)
+
+
+@pytest.mark.usefixtures("cloud")
+def test_a_store_of_another_package_reads_the_details_of_a_run_one_after_another() -> None:
+    STORES.add("cloud", CloudStore)
+    here = opened(Path("memory:cloud"))
+    write_run(here)
+    assert open_store("cloud:bucket").details("run1") == here.details("run1")
+
+
+@pytest.mark.usefixtures("cloud")
+def test_a_store_of_another_package_that_lacks_a_method_is_refused() -> None:
     STORES.add("cloud", lambda url, *, read_only: (url, read_only))
-    try:
-        asked: object = open_store("cloud:bucket", read_only=True)
-        assert asked == ("cloud:bucket", True)
-    finally:
-        STORES.remove("cloud")
+    with pytest.raises(
+        SetupError, match=r"the store of the scheme 'cloud' lacks begin, .*details, .* another version"
+    ):
+        open_store("cloud:bucket")
 
 
 # --- new files -----------------------------------------------------------------------------------------------------------

@@ -185,6 +185,10 @@ class Child:
             return None
         return self._broken(f"{self._printable(self._lines.unread)} {when}")
 
+    def unknown_line(self, line: bytes) -> AgentError:
+        """Return the error message for a line that is no answer."""
+        return self._broken(f"{self._printable(line)} to its standard output")
+
     def _broken(self, what: str) -> AgentError:
         return AgentError(f"{self._name} wrote {what}. {_BELONGS}{self._last_words()}")
 

@@ -23,7 +23,7 @@ from tests.cli.project import case, in_this_process, make_project, write_set
 pytestmark = pytest.mark.slow  # processes
 
 LOGGING = """
-import asyncio, os
+import asyncio, contextlib, os, stat
 
 async def root_agent(message):
     log = os.open("calls.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
@@ -33,6 +33,11 @@ async def root_agent(message):
         os.kill(os.getpid(), 9)
     if message == "exit":
         os._exit(0)
+    if message == "stray":
+        for number in range(3, 30):
+            with contextlib.suppress(OSError):
+                if stat.S_ISFIFO(os.fstat(number).st_mode):
+                    os.write(number, b"stray ")
     os.write(log, f"{message} done\\n".encode())
     os.close(log)
     return f"You sent {message}."
@@ -232,6 +237,14 @@ def test_a_trial_that_exits_its_process_is_an_error_at_once_as_with_isolate(tmp_
         "the process of its worker ended while it ran no other trial: a worker ended (exit code 0)" in output
     )
     assert project.begun()["exit"] == 1
+
+
+@pytest.mark.nightly
+def test_text_of_the_agent_in_the_pipe_of_a_worker_is_an_error_of_its_trial(tmp_path: Path) -> None:
+    project = Project(tmp_path, "stray")
+    output, _ = (head := project.eval()).communicate(timeout=120)
+    assert head.returncode == 3
+    assert "a worker wrote str 'stray 1 {" in output
 
 
 @pytest.mark.parametrize(

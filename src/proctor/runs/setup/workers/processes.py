@@ -89,7 +89,10 @@ class ProcessWorker:
         """Hand each answer to its trial until the process ends."""
         try:
             while True:
-                number, _, answer = (await child.receive_line()).partition(b" ")
+                line = await child.receive_line()
+                number, _, answer = line.partition(b" ")
+                if not number.isdigit():  # the answer to a trial may be a part of it
+                    raise child.unknown_line(line)
                 waiting = self._answers.get(number)
                 if waiting is not None and not waiting.done():
                     waiting.set_result(answer)
