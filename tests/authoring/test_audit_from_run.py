@@ -111,7 +111,7 @@ def test_a_trial_that_failed_is_no_conversation_to_mutate(store: str) -> None:
     found = audit(BOOKED, from_run=run_id, store=store)
     assert found.audited == []
     assert [each.problem.partition("(")[2] for each in found.cases] == [
-        "--from RUN mutates its first trial that passed in a run)"
+        "--from RUN mutates its first trial that passed)"
     ]
 
 

@@ -25,7 +25,7 @@ from proctor.schema.format.invocation import Invocation, states_silence
 
 Events = Sequence[Event]
 
-SCENARIO = "a scenario: nothing is recorded that could be mutated (--from RUN mutates its first trial that passed in a run)"
+SCENARIO = "a scenario: nothing is recorded to mutate (--from RUN mutates its first trial that passed)"
 NO_STATE = (
     "no value is recorded that the matchers of its final state accept (--from RUN takes those of a run)"
 )
