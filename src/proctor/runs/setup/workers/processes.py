@@ -30,7 +30,7 @@ class ProcessWorker:
         self._child: Child | None = None
         self._reading: asyncio.Task[None] | None = None
         self._answers: dict[bytes, asyncio.Future[bytes]] = {}
-        """The answers that trials wait for, by their number."""
+        """The answers that the worker owes, by the number of their request; also those of cancelled trials."""
         self._count = 0
         self._unsent: list[bytes] = []
         self._why, self._is_crash = "it was ended", False
@@ -69,11 +69,8 @@ class ProcessWorker:
         number = b"%d" % self._count
         answer: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
         self._answers[number] = answer
-        try:
-            self._send(self._child, number + b" " + trial)
-            return await answer
-        finally:
-            del self._answers[number]
+        self._send(self._child, number + b" " + trial)
+        return await answer
 
     def _send(self, child: Child, line: bytes) -> None:
         """Send a line; those of trials that begin together share one write, which wakes the process once."""
@@ -89,19 +86,25 @@ class ProcessWorker:
         """Hand each answer to its trial until the process ends."""
         try:
             while True:
-                line = await child.receive_line()
-                number, _, answer = line.partition(b" ")
-                if not number.isdigit():  # the answer to a trial may be a part of it
-                    raise child.unknown_line(line)
-                waiting = self._answers.get(number)
-                if waiting is not None and not waiting.done():
-                    waiting.set_result(answer)
+                self._take_answer(child, await child.receive_line())
         except AgentError as error:
             self._why, self._is_crash = str(error), child.has_crashed
         finally:
             for waiting in self._answers.values():
                 if not waiting.done():
                     waiting.set_exception(WorkerLostError(self._why, is_crash=self._is_crash))
+
+    def _take_answer(self, child: Child, line: bytes) -> None:
+        """Hand an answer to its trial, unless that was cancelled.
+
+        Raises:
+            AgentError: the line answers no request. A trial whose answer it damaged would wait without end.
+        """
+        number, _, answer = line.partition(b" ")
+        if (waiting := self._answers.pop(number, None)) is None:
+            raise child.unknown_line(line)
+        if not waiting.done():
+            waiting.set_result(answer)
 
     async def close(self) -> None:
         """Close the agent and end the process."""
