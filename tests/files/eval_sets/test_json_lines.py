@@ -152,7 +152,7 @@ def test_the_same_cases_as_the_json_set_of_them(
         pytest.param(lines('{"a": 1}', '{"a": 2}'), ["1:1: error: expected a case, or the header of the set, but this line is an object with `a` (an eval set has `eval_set_id` and `eval_cases`; a config has `criteria`)"], id="something else"),
         pytest.param(lines(HEADER, A, HEADER, B), ["3:1: error: this line has the fields of a set, not of a case (the header is the first line; were two files concatenated?)"], id="two files concatenated"),
         pytest.param(lines(A, f" {B},"), ["2:99: error: text after the end of the document: got “,” (a line contains one case and nothing else)"], id="a comma behind a case"),
-        pytest.param(lines(HEADER, A, A), ["3:13: error: eval_id: the id 'a' is already used by the case at 2:13 (rename one, or run with --allow-duplicate-ids)"], id="one id twice"),
+        pytest.param(lines(HEADER, A, A), ["3:13: error: eval_id: the id 'a' is already used by the case at 2:13 (rename one; `proctor eval --allow-duplicate-ids` runs both)"], id="one id twice"),
         pytest.param(lines(HEADER), ["1:1: error: eval_cases: no cases (a set to run needs at least one)"], id="no cases"),
         pytest.param("", ["1:1: error: eval_cases: no cases (a set to run needs at least one)"], id="nothing"),
         pytest.param(lines(HEADER, "3", A), ["2:1: error: expected an object, got the number 3"], id="a line that is not an object"),

@@ -184,7 +184,7 @@ def test_unknown_keys_of_every_level_stay() -> None:
         ),
         pytest.param([{"query": "q"}, {"reference": "r"}, 3], ["5:2: [1]: expected `query` in every turn (the user's message), but it is missing", "8:2: [2]: expected a turn (an object), got a number"], id="every turn of an old file"),
         pytest.param([{"name": "a", "data": [{"query": 1}]}, {"data": []}], ["6:14: [0].data[0].query: expected a text, got a number", "10:2: [1]: expected a case with `name` and `data`, but `name` is missing"], id="every case of an old set"),
-        pytest.param(eval_set(case("x"), case("y"), case("x")), ["35:15: eval_cases[2].eval_id: the id 'x' is already used by the case at 5:15 (rename one, or run with --allow-duplicate-ids)"], id="an id twice, both places"),
+        pytest.param(eval_set(case("x"), case("y"), case("x")), ["35:15: eval_cases[2].eval_id: the id 'x' is already used by the case at 5:15 (rename one; `proctor eval --allow-duplicate-ids` runs both)"], id="an id twice, both places"),
     ],
 )  # fmt: skip
 def test_all_problems_of_a_set_are_reported_with_their_locations(document: Any, expected: list[str]) -> None:

@@ -382,7 +382,7 @@ def _finding(path: Path_, name: str, first: Problem, new_id: str | None) -> Find
     message = f"the id {name!r} is already used by the case at {first.line}:{first.column}"
     if new_id is not None:
         return Finding(path, f"{message}; it runs as {new_id!r}")
-    return Finding(path, message, "rename one, or run with --allow-duplicate-ids")
+    return Finding(path, message, "rename one; `proctor eval --allow-duplicate-ids` runs both")
 
 
 # --- header and hash --------------------------------------------------------------------------------------------------
