@@ -89,6 +89,25 @@ def test_text_of_agents_is_never_in_the_markup(text: str) -> None:
     assert Read(before).text.count("<") == written([everywhere(text)]).text.count("<")
 
 
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("</script><!--", "</script><!--"),
+        ("a\u2028b\u2029\x85", "a\u2028b\u2029\x85"),
+        ("\0\x1b[2J\u202e", "\0\x1b[2J\u202e"),
+        ("a\ud800b\udfff", "a\ufffdb\ufffd"),
+    ],
+    ids=["markup", "ends of lines", "controls", "halves of characters"],
+)
+def test_text_of_agents_reaches_the_page_whole(text: str, shown: str) -> None:
+    read = written([everywhere(text)])
+    (row,) = read.get("/api/runs")["items"]
+    path = f"/api/runs/{row['run_id']}/cases"
+    assert read.get(path)["items"][0]["eval_id"] == shown
+    trial = read.get(f"{path}/0/trials/0")
+    assert (trial["notes"], trial["turns"][0]["user"]["text"]) == ([shown], shown)
+
+
 def test_without_a_built_page_it_shows_how_to_build_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TextIO
 
+from proctor.common.safe_text import clean_json
 from proctor.errors import SetupError
 from proctor.reports.formats.json_text import json_line
 from proctor.schema.format.wire_model import PageModel
@@ -195,7 +196,7 @@ class SingleFileWriter:
         self.out.write(f'<script type="text/plain" id="proctor-chunk-{number}">')
         packer, packed = zlib.compressobj(6, wbits=_GZIP), b""
         for piece in pieces:
-            packed += packer.compress(piece.encode("utf-8", "replace"))
+            packed += packer.compress(piece.encode())
             whole = len(packed) - len(packed) % 3  # Base64 writes three bytes as four characters
             self.out.write(base64.b64encode(packed[:whole]).decode())
             packed = packed[whole:]
@@ -207,5 +208,5 @@ def page_json(document: PageModel) -> str:
     """Return the JSON of a page's document as it is in the file."""
     try:
         return document.model_dump_json()
-    except ValueError:  # pydantic writes no half of a character (a lone surrogate)
-        return json_line(document.model_dump(mode="json"))[0]
+    except ValueError:  # pydantic writes no half of a character (a lone surrogate): it becomes U+FFFD
+        return clean_json(json_line(document.model_dump(mode="json"))[0])
