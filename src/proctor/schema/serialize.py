@@ -96,14 +96,8 @@ def hash_of_many(first: bytes = b"") -> blake2b:
     return blake2b(first, digest_size=HASH_BYTES)
 
 
-def case_hash(case: EvalCase) -> bytes:
-    """Return the hash of a case's content, independent of spelling in its file and of its tags: 16 bytes.
-
-    Tags choose cases to run. They are neither asked nor expected, so that a case with other tags is the same case.
-    """
-    if case.model_extra and "tags" in case.model_extra:
-        case = case.model_copy()
-        del (case.model_extra or {})["tags"]
+def case_hash(case: WireModel) -> bytes:
+    """Return the hash of a case's content, independent of spelling in its file: 16 bytes."""
     return blake2b(kept_json(case), digest_size=HASH_BYTES).digest()
 
 

@@ -18,7 +18,7 @@ from proctor.files.eval_sets.eval_set_file import EvalSetFile
 from proctor.files.eval_sets.source import open_eval_set
 from proctor.files.text.json_tree import JsonNode
 from proctor.schema.format.case import EvalCase
-from proctor.schema.serialize import kept_json
+from proctor.schema.serialize import case_hash, kept_json
 
 IN_PLACE = frozenset({Kind.EVAL_SET, Kind.CASE_LINES, Kind.CASE_LIST, Kind.EVAL_CASE})
 
@@ -178,7 +178,7 @@ def _is_as_expected(after: EvalSetFile, eval_id: str, before: EvalSetFile, expec
 
 def _same(one: EvalCase, other: EvalCase) -> bool:
     """Whether two cases are equal, except for the order of keys, which YAML does not keep."""
-    return kept_json(one) == kept_json(other) or _sorted_json(one) == _sorted_json(other)
+    return case_hash(one) == case_hash(other) or _sorted_json(one) == _sorted_json(other)
 
 
 def _sorted_json(case: EvalCase) -> str:
