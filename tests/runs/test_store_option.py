@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from proctor.runs.storage.open import store_option
+from proctor.web.server.runs.run_command import display_command
 
 
 @pytest.mark.parametrize(
@@ -34,3 +35,8 @@ def test_option_can_be_copied_and_has_no_password(url: str, option: str) -> None
 def test_stores_that_need_no_option(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert [store_option(one) for one in (None, "memory:", ".proctor/store.sqlite3")] == ["", "", ""]
+
+
+def test_the_command_that_the_page_shows_can_be_copied_too() -> None:
+    words = ["eval", "http://me:p4ss@host/ask", "--store=postgresql://ada:p4ss@db/evals"]
+    assert display_command(words) == "proctor eval 'http://***@host/ask' --store=postgresql://ada@db/evals"

@@ -25,6 +25,7 @@ from proctor.engine.run_options import OPTIONS
 from proctor.errors import SetupError, did_you_mean
 from proctor.files.eval_sets.selectors import SET_SUFFIXES, quote_case_id
 from proctor.runs.setup.settings import Settings, load_settings
+from proctor.runs.storage.open import url_for_commands
 from proctor.web.pages.start import ChosenSet, StartProblem, StartProblems, StartRun
 from proctor.web.server.adk.apps import apps_of
 from proctor.web.server.context import ServerContext
@@ -84,12 +85,21 @@ def command_of(form: StartRun, context: ServerContext) -> list[str]:
 
 def display_command(words: Sequence[str]) -> str:
     """Return a command line to copy, without passwords."""
-    return shlex.join(["proctor", *map(hide_secrets, words)])
+    return shlex.join(["proctor", *map(_shown, words)])
+
+
+def _shown(word: str) -> str:
+    """Return a word of a command without secrets; the user in the URL of a store is none."""
+    option = word.startswith(_STORE)
+    return _STORE + url_for_commands(word.removeprefix(_STORE)) if option else hide_secrets(word)
+
+
+_STORE = "--store="
 
 
 def store_words(context: ServerContext) -> list[str]:
     """Return the option for the server's store, if it is not the project's own."""
-    return [] if context.store_url is None else [f"--store={_relative(str(context.store_url), context.root)}"]
+    return [] if context.store_url is None else [_STORE + _relative(str(context.store_url), context.root)]
 
 
 def option_words(name: str, value: object) -> list[str]:
