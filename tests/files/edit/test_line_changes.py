@@ -9,7 +9,8 @@ from hypothesis import given, strategies as st
 from proctor.common.safe_text import lines_of
 from proctor.files.edit.line_changes import LineChange, Splice, TextLines, group_changes, line_changes
 
-TEXTS = st.text(st.sampled_from("ab\n"), max_size=60)
+TEXTS = st.text(st.sampled_from("ab\n\r\u2028\x85\x0c"), max_size=60)
+"""Only a line feed, also after a carriage return, ends a line."""
 
 
 @st.composite
@@ -66,6 +67,27 @@ def test_groups_have_the_lines_of_both_texts(edited: tuple[str, list[Splice]], c
         for start, whole, other in ((group.before, old, "+"), (group.after, new, "-")):
             lines = [line for sign, line in group.lines if sign != other]
             assert whole[start : start + len(lines)] == lines
+
+
+@given(st.lists(st.sampled_from(["a", "b\r", "\u2028", ""]), min_size=1, max_size=20), st.booleans(), st.data())
+def test_a_change_at_the_border_of_a_block_has_the_lines_around_it(
+    signs: list[str], is_open: bool, data: st.DataObject
+) -> None:
+    text = "\n".join(signs) + ("x" if is_open else "\n")
+    old, number = lines_of(text), data.draw(st.integers(0, len(signs) - 1))
+    start = sum(len(sign) + 1 for sign in signs[:number])
+    for block in {start - 1, start, start + 1, len(text) - 1, len(text), len(text) + 1} - {-1, 0}:
+        lines = TextLines(text, block)
+        [change] = line_changes(lines, [(start, start, "new ")])
+        assert change == (number, [old[number]], number, [f"new {old[number]}"])
+        [group] = group_changes(lines, [change], context=1)
+        assert group.before == group.after == max(0, number - 1)
+        assert group.lines == [
+            *((" ", line) for line in old[max(0, number - 1) : number]),
+            ("-", old[number]),
+            ("+", f"new {old[number]}"),
+            *((" ", line) for line in old[number + 1 : number + 2]),
+        ]
 
 
 def test_groups_are_those_of_a_unified_diff() -> None:
