@@ -46,6 +46,9 @@ def _current(page: Page) -> Locator:
     return page.locator("[role=row][aria-current] b")
 
 
+_EVERY_CASE = re.compile(r"/api/runs/[^/?]+/cases(\?(?!.*brief)|$)")
+
+
 class TestARunThatIsOver:
     def test_shows_the_verdict_first_and_the_reason_in_the_row(
         self, page: Page, site: Site, shot: Shot
@@ -189,6 +192,31 @@ class TestARunThatIsOver:
         expect(page.get_by_role("button", name="Copy as Markdown")).to_be_enabled()
         expect(head).to_contain_text("No case changed since")
         assert [(one.inner_text(), one.bounding_box()) for one in actions.all()] == before
+
+    def test_a_filter_waits_for_the_changes_of_the_cases(self, page: Page, site: Site) -> None:
+        held: list[Route] = []
+
+        def hold(route: Route) -> None:
+            held.append(route)
+
+        page.route(_EVERY_CASE, hold)
+        page.goto(f"/runs/{_run_of(site, 'travel')['run_id']}?q=new")
+        until(page, lambda: len(held), lambda found: found == 1)
+        expect(page.get_by_text("reading …")).to_be_visible()
+        expect(page.get_by_role("button", name="Copy as Markdown")).to_be_disabled()
+        held[0].continue_()
+        expect(page.get_by_text("Nothing matches the filter.")).to_be_visible()
+        expect(page.get_by_role("button", name="Copy as Markdown")).to_be_enabled()
+
+    def test_cases_that_cannot_be_read_are_no_empty_table(
+        self, page: Page, site: Site, problems: Problems
+    ) -> None:
+        problems.expect("500")
+        page.route(_EVERY_CASE, lambda route: route.fulfill(status=500, json={"detail": "The disk is gone."}))
+        page.goto(f"/runs/{_run_of(site, 'travel')['run_id']}")
+        expect(page.get_by_role("alert").filter(has_text="The disk is gone.")).to_be_visible()
+        page.get_by_role("button", name="Copy as Markdown").click()
+        assert "|" not in copied(page, "**travel on ")
 
     def test_markup_in_ids_and_answers_is_text(self, page: Page, site: Site) -> None:
         _open(page, site, "greeter")

@@ -69,7 +69,9 @@ def test_groups_have_the_lines_of_both_texts(edited: tuple[str, list[Splice]], c
             assert whole[start : start + len(lines)] == lines
 
 
-@given(st.lists(st.sampled_from(["a", "b\r", "\u2028", ""]), min_size=1, max_size=20), st.booleans(), st.data())
+@given(
+    st.lists(st.sampled_from(["a", "b\r", "\u2028", ""]), min_size=1, max_size=20), st.booleans(), st.data()
+)
 def test_a_change_at_the_border_of_a_block_has_the_lines_around_it(
     signs: list[str], is_open: bool, data: st.DataObject
 ) -> None:

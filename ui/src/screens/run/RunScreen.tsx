@@ -117,11 +117,12 @@ function Run({ page, live, watched, cases, order, setJudging }: Props) {
   const rows = useExtraColumns(useMergedRows(cases.data?.items, live.rows, watched), extras.data);
   const table = useShownCases(page, rows, ...order);
   const [text, sort] = order;
-  const lacksRows = rows.length < (cases.data?.total ?? 0) && Boolean(text || sort); // another order than that of the first rows
+  const ordered = Boolean(text || sort); // the first rows are in another order, and lack their changes
   const lacksEvidence = !watched && !extras.data && !extras.error && needsEvidence(text, sort);
+  const reading = (ordered && !cases.complete) || lacksEvidence || table.searching;
   return (
     <>
-      <Head page={page} watched={watched} complete={cases.complete} shown={table.shown} />
+      <Head page={page} watched={watched} complete={cases.complete} reading={reading} shown={table.shown} />
       {watched && <LivePanel live={live} page={page} />}
       {!watched && page.state !== "finished" && page.state !== "running" && <Unfinished page={page} writable={hasServer} />}
       {!watched && <KeyFigures page={page} notes={notes} />}
@@ -129,7 +130,7 @@ function Run({ page, live, watched, cases, order, setJudging }: Props) {
       <ErrorNote error={cases.error} retry={cases.refetch} />
       {!watched && cases.data && <RunPictures page={page} rows={rows} total={cases.data.total} shown={table.shown} extras={extras.data ?? (extras.error && null)} />}
       {cases.data ? (
-        <CaseTable page={page} total={cases.data.total} table={table} reading={lacksRows || lacksEvidence || table.searching} watched={watched} tools={<><Judgings page={page} onChange={setJudging} /><ColumnChooser page={page} rows={rows} /></>} />
+        <CaseTable page={page} total={cases.data.total} table={table} reading={reading} watched={watched} tools={<><Judgings page={page} onChange={setJudging} /><ColumnChooser page={page} rows={rows} /></>} />
       ) : (
         !cases.error && <LoadingCases />
       )}
@@ -151,7 +152,7 @@ function useMergedRows(read: readonly CaseRow[] | undefined, since: ReadonlyMap<
   }, [read, since, watched]);
 }
 
-function Head({ page, watched, complete, shown }: { page: RunPage; watched: boolean; complete: boolean; shown: () => readonly CaseRow[] }) {
+function Head({ page, watched, complete, reading, shown }: { page: RunPage; watched: boolean; complete: boolean; reading: boolean; shown: () => readonly CaseRow[] }) {
   const { against } = page;
   const { live: hasServer } = useSource();
   const managed = useManagement(page.run_id, hasServer);
@@ -181,7 +182,7 @@ function Head({ page, watched, complete, shown }: { page: RunPage; watched: bool
         {hasServer && !watched && <RunAgain page={page} />}
         {bless && <LinkButton to={bless} action="bless">Bless …</LinkButton>}
         {hasServer && <Manage page={page} managed={managed} />}
-        <CopyMarkdown reading={!complete} text={useCallback(() => asMarkdown(page, shown()), [page, shown])} />
+        <CopyMarkdown reading={!complete || reading} text={useCallback(() => asMarkdown(page, shown()), [page, shown])} />
       </div>
       {managed?.note && <p className={styles.note}>{safeText(managed.note)}</p>}
       <p className={`${styles.facts} dim small`}>

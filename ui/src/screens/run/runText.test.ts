@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { LiveProgress, RunManagement, RunPage } from "../../data/types";
-import { noMatchText, asMarkdown, decidingMetrics, progressTexts, unfinishedText, deletionText, partialExportText, replacedBaseline } from "./runText";
+import type { CaseRow, LiveProgress, RunManagement, RunPage } from "../../data/types";
+import { noMatchText, asMarkdown, comparisonText, decidingMetrics, progressTexts, unfinishedText, deletionText, partialExportText, replacedBaseline } from "./runText";
 
 function metric(name: string, failed: number, gate = true): RunPage["metrics"][number] {
   return { name, short: name, gate, thresholds: [1], mean: null, change: null, outcomes: { passed: 9 - failed, failed } };
@@ -46,11 +46,31 @@ describe("unfinishedText", () => {
 });
 
 describe("asMarkdown", () => {
-  it("names the outcome once, in whole sentences", () => {
-    const page = { agent: "travel", sets: [{ name: "bookings" }], outcome: "failed", sentence: "failed: 6 of 8 cases fail, 1 could not be scored", pass_rate: { count: 1, of: 8, rate: 0.125 }, metrics: [], num_runs: 1, run_id: "r1" };
-    const [head] = asMarkdown(page as unknown as RunPage, []).split("\n");
-    expect(head).toBe("**travel on bookings: failed.** 6 of 8 cases fail, 1 could not be scored. Cases passed: 1 of 8 (12.5\u202f%). Run `r1`.");
+  const page = { agent: "travel", sets: [{ name: "bookings" }], outcome: "failed", sentence: "failed: 6 of 8 cases fail, 1 could not be scored", pass_rate: { count: 1, of: 8, rate: 0.125 }, metrics: [], num_runs: 1, run_id: "r1" } as unknown as RunPage;
+  const HEAD = "**travel on bookings: failed.** 6 of 8 cases fail, 1 could not be scored. Cases passed: 1 of 8 (12.5\u202f%). Run `r1`.\n";
+
+  it("names the outcome once, in whole sentences; without cases there is no table", () => expect(asMarkdown(page, [])).toBe(HEAD));
+
+  it("lists the first 200 cases, and counts the others", () => {
+    const row = { eval_id: "c", outcome: "passed", why: "", scores: {} } as unknown as CaseRow;
+    const text = asMarkdown(page, Array<CaseRow>(203).fill(row));
+    expect(text.startsWith(`${HEAD}\n| Case | Outcome | Why |\n| --- | --- | --- |\n| \`c\` | passed |`)).toBe(true);
+    expect(text.endsWith(" |\n\nand 3 more\n")).toBe(true);
+    expect(text.split("\n").filter((line) => line.startsWith("| `c`"))).toHaveLength(200);
   });
+});
+
+describe("comparisonText", () => {
+  it.each<[counts: Partial<NonNullable<RunPage["against"]>>, words: string]>([
+    [{ worse: null, better: null, same: null, not_run: null, unpaired: null }, "compared with"],
+    [{ worse: 0, better: 0, same: 8, not_run: 0, unpaired: 0 }, "no case changed since"],
+    [{ worse: 0, better: 0, same: 2, not_run: 0, unpaired: 6 }, "no other case changed since"],
+    [{ worse: 0, better: 0, same: 1, not_run: 7, unpaired: 0 }, "no case that was run changed since"],
+    [{ worse: 0, better: 0, same: 0, not_run: 8, unpaired: 0 }, "no case can be compared with"],
+    [{ worse: 0, better: 0, same: 0, not_run: 0, unpaired: 8 }, "no case can be compared with"],
+    [{ worse: 1, better: 0, same: 7, not_run: 0, unpaired: 0 }, "1 case worse than"],
+    [{ worse: 2, better: 3, same: 3, not_run: 0, unpaired: 0 }, "2 cases worse, 3 better than"],
+  ])("how the cases changed; null, being read, is not 0: %j", (counts, words) => expect(comparisonText({ against: counts } as RunPage)).toBe(words));
 });
 
 describe("what can be done with a run", () => {

@@ -50,8 +50,9 @@ export function sentenceOf(page: RunPage): string {
 /** What changed against the run before, in words; empty where there is none. */
 export function comparisonText({ against }: RunPage): string {
   if (!against) return "";
-  const { worse, better, unpaired, not_run } = against;
+  const { worse, better, same, unpaired, not_run } = against;
   if (worse === null || better === null) return "compared with"; // the cases are being read
+  if (!worse && !better && !same) return "no case can be compared with";
   if (!worse && !better) return not_run ? "no case that was run changed since" : unpaired ? "no other case changed since" : "no case changed since";
   const parts = [worse ? `${worse} ${worse === 1 ? "case" : "cases"} worse` : "", better ? `${better} better` : ""];
   return `${parts.filter(Boolean).join(", ")} than`;
@@ -99,7 +100,7 @@ export function decidingMetrics({ metrics }: Pick<RunPage, "metrics">, most: num
   return deciding.filter((metric) => kept.has(metric));
 }
 
-/** The run and the cases that are shown, for an issue or a pull request. */
+/** The run and the cases that are shown, for an issue or a pull request; without a table if no case is shown. */
 export function asMarkdown(page: RunPage, rows: readonly CaseRow[]): string {
   const metrics = page.metrics.filter(({ gate }) => gate);
   const head = ["Case", "Outcome", ...(page.num_runs > 1 ? ["Trials"] : []), "Why", ...metrics.map(({ short }) => short)];
@@ -110,9 +111,9 @@ export function asMarkdown(page: RunPage, rows: readonly CaseRow[]): string {
     mdProse(row.why),
     ...metrics.map(({ name }) => scoreText(row.scores[name])),
   ]);
-  const table = mdTable(head, lines);
+  const table = lines.length ? `\n\n${mdTable(head, lines)}` : "";
   const more = rows.length > 200 ? `\n\nand ${rows.length - 200} more` : "";
   const { pass_rate } = page;
   const rate = pass_rate.rate === null ? "" : ` Cases passed: ${countText(pass_rate)} (${percentText(pass_rate.rate)}).`;
-  return `**${mdText(titleOf(page))}: ${outcomeWord(page.outcome)}.** ${mdText(sentenceOf(page))}${rate} Run \`${page.run_id}\`.\n\n${table}${more}\n`;
+  return `**${mdText(titleOf(page))}: ${outcomeWord(page.outcome)}.** ${mdText(sentenceOf(page))}${rate} Run \`${page.run_id}\`.${table}${more}\n`;
 }
