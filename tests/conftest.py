@@ -35,9 +35,6 @@ for _number in (signal.SIGINT, getattr(signal, "SIGHUP", signal.SIGINT)):
     if signal.getsignal(_number) is signal.SIG_IGN:
         signal.signal(_number, signal.default_int_handler if _number is signal.SIGINT else signal.SIG_DFL)
 
-GC_THRESHOLD = (20_000, 20, 50)
-"""Of the processes that run tests: the default takes a tenth of their time."""
-
 hypothesis.settings.register_profile("nightly", deadline=None, print_blob=True, max_examples=300)
 hypothesis.settings.register_profile("check", hypothesis.settings.get_profile("nightly"), max_examples=25)
 hypothesis.settings.load_profile("check")
@@ -65,7 +62,6 @@ def _deny_outside_network(event: str, args: tuple[Any, ...]) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    gc.disable()  # until the tests are collected: nothing of them is garbage
     for name in [name for name in os.environ if _SCRUBBED.fullmatch(name) and name not in OF_THE_TESTS]:
         del os.environ[name]
     # Child processes have no audit hook: programs that honour a proxy find a closed port.
@@ -89,10 +85,11 @@ def _process_is_restored(tmp_path_factory: pytest.TempPathFactory) -> Iterator[N
     """Restore what a test changed in this process: variables, import path, registered metrics, and modules of temporary folders."""
     environment, path, modules = dict(os.environ), list(sys.path), set(sys.modules)
     metrics = set(METRICS.names())
+    collecting = gc.get_threshold()
     yield
     for name in set(METRICS.names()) - metrics:
         METRICS.remove(name)
-    gc.set_threshold(*GC_THRESHOLD)  # the command line sets another one, for a process that ends soon
+    gc.set_threshold(*collecting)  # the command line's own is for a process that ends soon
     for variable, _ in dict(os.environ).items() ^ environment.items():
         _restore_variable(variable, environment)
     sys.path[:] = path
@@ -147,8 +144,6 @@ def _left_for_the_night(items: list[pytest.Item]) -> set[pytest.Item]:
 def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()  # tests stay until the session ends: the collector need not visit them again and again
-    gc.set_threshold(*GC_THRESHOLD)
-    gc.enable()
 
 
 # --- nothing is skipped in silence -----------------------------------------------------------------------------------

@@ -90,9 +90,11 @@ def test_a_run_is_named_starred_made_a_baseline_and_deleted(
 ) -> None:
     run = greetings.get("/api/runs")["items"][-1]["run_id"]
     page.goto(f"{greetings.url}/runs/{run}")
-    expect(page.get_by_role("button", name="Star")).to_have_attribute("aria-pressed", "false")
+    star = page.get_by_role("button", name="Star")
+    expect(star).to_be_enabled()
+    expect(star).to_have_attribute("aria-pressed", "false")
     page.keyboard.press("s")
-    expect(page.get_by_role("button", name="Star")).to_have_attribute("aria-pressed", "true")
+    expect(star).to_have_attribute("aria-pressed", "true")
     page.keyboard.press("m")
     dialog = page.get_by_role("dialog")
     dialog.get_by_label("Name", exact=True).fill("release 1.4")
