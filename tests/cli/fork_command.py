@@ -50,9 +50,11 @@ def fork_command(
 def fork_web(*arguments: str, cwd: Path, log: Path) -> Iterator[int]:
     """Run `proctor web ARGUMENTS` until the block ends; its output goes to `log`. Yield the number of its process."""
     process = _start(WEB, ["web", *arguments], cwd, os.environ, 0, [str(log)] * 2)
-    yield process
-    os.kill(process, signal.SIGTERM)
-    _wait(WEB, process)
+    try:
+        yield process
+    finally:
+        os.kill(process, signal.SIGTERM)
+        _wait(WEB, process)
 
 
 def _start(

@@ -77,6 +77,7 @@ def store_option(store: StoreLike) -> str:
 
 
 _WITH_USER = re.compile(r"(postgres(?:ql)?://[^/?#:@]*)(?::[^/?#]*)?(?=@)")
+_PASSWORD = re.compile(r"(?<=[?&])(?:ssl)?password=[^&#]*&?|[?&](?:ssl)?password=[^&#]*$")
 
 
 def url_for_commands(url: str) -> str:
@@ -84,9 +85,6 @@ def url_for_commands(url: str) -> str:
     head = match[1] if (match := _WITH_USER.match(url)) else ""
     rest = _PASSWORD.sub("", url[match.end() :] if match else url)
     return head + redact_text(relative_to_working_folder(rest))
-
-
-_PASSWORD = re.compile(r"(?<=[?&])(?:ssl)?password=[^&#]*&?|[?&](?:ssl)?password=[^&#]*$")
 
 
 def _is_project_store(url: str) -> bool:
