@@ -208,15 +208,43 @@ class TestARunThatIsOver:
         expect(page.get_by_text("Nothing matches the filter.")).to_be_visible()
         expect(page.get_by_role("button", name="Copy as Markdown")).to_be_enabled()
 
-    def test_cases_that_cannot_be_read_are_no_empty_table(
+    def test_the_first_rows_stay_if_the_others_cannot_be_read(
         self, page: Page, site: Site, problems: Problems
     ) -> None:
-        problems.expect("500")
-        page.route(_EVERY_CASE, lambda route: route.fulfill(status=500, json={"detail": "The disk is gone."}))
-        page.goto(f"/runs/{_run_of(site, 'travel')['run_id']}")
-        expect(page.get_by_role("alert").filter(has_text="The disk is gone.")).to_be_visible()
-        page.get_by_role("button", name="Copy as Markdown").click()
-        assert "|" not in copied(page, "**travel on ")
+        problems.expect("403")
+        page.route(_EVERY_CASE, lambda route: route.fulfill(status=403, json={"detail": "The disk is gone."}))
+        _open(page, site, "travel")
+        failure = page.get_by_role("alert").filter(has_text="The disk is gone.")
+        expect(failure).to_contain_text("The table has only the first 8 cases.")
+        expect(_cases(page)).to_have_count(8)
+        page.unroute(_EVERY_CASE)
+        failure.get_by_role("button", name="Try again").click()
+        expect(page.get_by_role("button", name="Copy as Markdown")).to_be_enabled()
+        expect(failure).to_be_hidden()
+
+    def test_buttons_that_cannot_be_used_have_their_reason(
+        self, page: Page, site: Site, problems: Problems
+    ) -> None:
+        problems.expect("403")
+        page.route(
+            re.compile("/management$"), lambda route: route.fulfill(status=403, json={"detail": "No."})
+        )
+        _open(page, site, "travel")
+        expect(page.get_by_role("alert").filter(has_text="No.")).to_be_visible()
+        page.unroute(re.compile("/management$"))
+        page.get_by_role("button", name="Try again").click()
+        expect(page.get_by_role("button", name="Star")).to_be_enabled()
+
+    def test_the_browser_reads_its_first_rows_once_while_it_loads_the_script(
+        self, page: Page, site: Site
+    ) -> None:
+        requests: list[str] = []
+        page.on("request", lambda request: requests.append(request.url))
+        _open(page, site, "travel")
+        first = [url for url in requests if "brief=true" in url]
+        script = next(index for index, url in enumerate(requests) if url.endswith(".js"))
+        assert len(first) == 2
+        assert all(requests.index(url) < script for url in first)
 
     def test_markup_in_ids_and_answers_is_text(self, page: Page, site: Site) -> None:
         _open(page, site, "greeter")
@@ -292,8 +320,8 @@ class TestFiltering:
 
         page.route(re.compile(held_request), hold)
         page.route(
-            re.compile("limit=200"),
-            lambda route: route.continue_(url=route.request.url.replace("limit=200", "limit=2")),
+            re.compile("limit=24"),
+            lambda route: route.continue_(url=route.request.url.replace("limit=24", "limit=2")),
         )
         page.goto(f"/runs/{_run_of(site, 'travel.flawed')['run_id']}?{query}")
         until(page, lambda: len(held), lambda requests: requests > 0)

@@ -54,6 +54,17 @@ describe("keys", () => {
     expect(run).toHaveBeenCalledTimes(1);
   });
 
+  it("press a control that is not ready as soon as it is, once", () => {
+    const run = vi.fn();
+    const star = (reading: boolean) => <Button action="star" reading={reading} onClick={run}>Star</Button>;
+    const { again } = render(star(true));
+    press("s");
+    expect(run).not.toHaveBeenCalled();
+    again(star(false));
+    again(star(false));
+    expect(run).toHaveBeenCalledTimes(1);
+  });
+
   it("are text where one types", () => {
     const run = vi.fn();
     const { host } = render(<Bound bindings={[binding("j", run)]} />);

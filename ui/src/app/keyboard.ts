@@ -1,4 +1,4 @@
-import { type RefObject, useLayoutEffect, useRef, useSyncExternalStore } from "react";
+import { type RefObject, useEffect, useLayoutEffect, useRef, useSyncExternalStore } from "react";
 import { ACTIONS, type ActionName } from "./actions";
 
 /** A key (`j`, `?`, `Enter`) or two in a row (`g r`), what it does in words for the help, and what it does. */
@@ -94,12 +94,22 @@ export interface Shortcut {
   does?: string | undefined;
   title?: string | undefined;
   disabled?: boolean | undefined;
+  /** What the control needs is being read: until then it cannot be pressed, and after that its key, struck meanwhile, presses it. */
+  reading?: boolean | undefined;
 }
 
 /** What a control needs so that the key of its action presses it, once however long it is held: the ref that it must have, and what names the key. */
-export function useShortcut<E extends HTMLElement>({ action, does, title, disabled = false }: Shortcut) {
+export function useShortcut<E extends HTMLElement>({ action, does, title, reading = false, disabled = false }: Shortcut) {
   const ref: RefObject<E | null> = useRef<E>(null);
-  useKeys(action && !disabled ? [bind(action, (event) => { if (!event.repeat) ref.current?.click(); }, does)] : []);
+  const early = useRef(false); // the key was struck while the control was not ready
+  const press = () => {
+    early.current = reading;
+    if (!reading) ref.current?.click();
+  };
+  useEffect(() => {
+    if (!reading && early.current) press();
+  });
+  useKeys(action && (reading || !disabled) ? [bind(action, (event) => { if (!event.repeat) press(); }, does)] : []);
   if (!action) return { ref, title };
   const [key] = ACTIONS[action];
   return { ref, title: title ? `${title} (${key})` : key, "aria-keyshortcuts": /^[A-Z]$/.test(key) ? `Shift+${key}` : key };

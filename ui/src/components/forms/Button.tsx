@@ -12,10 +12,10 @@ interface Props extends Omit<ComponentProps<"button">, "className" | "ref" | "ti
 }
 
 /** Something to press. While `busy` it cannot be pressed again. */
-export function Button({ look = "plain", busy = false, disabled = false, children, action, does, title, ...rest }: Props) {
-  const shortcut = useShortcut<HTMLButtonElement>({ action, does, title, disabled });
+export function Button({ look = "plain", busy = false, reading = false, disabled = false, children, action, does, title, ...rest }: Props) {
+  const shortcut = useShortcut<HTMLButtonElement>({ action, does, title, reading, disabled });
   return (
-    <button type="button" {...rest} {...shortcut} className={`${styles.button} ${styles[look]}`} disabled={disabled || busy} aria-busy={busy}>
+    <button type="button" {...rest} {...shortcut} className={`${styles.button} ${styles[look]}`} disabled={disabled || reading || busy} aria-busy={busy}>
       {children}
     </button>
   );

@@ -24,6 +24,7 @@ export function useRowWindow(
   const [top, setTop] = useState(0);
   const all = count <= DRAW_ALL || printing;
   useLayoutEffect(() => {
+    if (all) return; // to measure is to lay out the page at once
     const bodyTop = (body.current?.getBoundingClientRect().top ?? 0) + window.scrollY;
     if (Math.abs(bodyTop - top) > 1) setTop(bodyTop);
   });

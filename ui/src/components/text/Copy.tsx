@@ -5,7 +5,7 @@ import { Button } from "../forms/Button";
 import styles from "./Copy.module.css";
 
 /** A button that copies a text and reports whether it could. `text` may be a function, called on the press. */
-export function Copy({ text, label, action, disabled, children = "Copy" }: { text: string | (() => string); label?: string; action?: ActionName | undefined; disabled?: boolean | undefined; children?: React.ReactNode }) {
+export function Copy({ text, label, action, reading, disabled, children = "Copy" }: { text: string | (() => string); label?: string; action?: ActionName | undefined; reading?: boolean | undefined; disabled?: boolean | undefined; children?: React.ReactNode }) {
   const [status, setStatus] = useState("");
   useEffect(() => {
     const timer = status ? window.setTimeout(() => setStatus(""), 1_600) : 0;
@@ -13,7 +13,7 @@ export function Copy({ text, label, action, disabled, children = "Copy" }: { tex
   }, [status]);
   const copy = async () => setStatus((await copyText(typeof text === "string" ? text : text())) ? "Copied" : "Could not copy");
   return (
-    <Button look="quiet" aria-label={status ? undefined : label} title={label} action={action} does={label} disabled={disabled} onClick={() => void copy()}>
+    <Button look="quiet" aria-label={status ? undefined : label} title={label} action={action} does={label} reading={reading} disabled={disabled} onClick={() => void copy()}>
       <span className={styles.both}>
         <span role="status" className={status ? "" : "hidden"}>
           {status}
@@ -36,8 +36,8 @@ export function CopySmall({ text, what, action, children = "Copy" }: { text: str
 }
 
 /** "Copy as Markdown": what is on the page, for an issue or a pull request; not before everything is read. */
-export function CopyMarkdown({ text, reading }: { text: string | (() => string); reading?: boolean }) {
-  return <Copy text={text} action="markdown" disabled={reading}>Copy as Markdown</Copy>;
+export function CopyMarkdown({ text, reading, disabled }: { text: string | (() => string); reading?: boolean; disabled?: boolean }) {
+  return <Copy text={text} action="markdown" reading={reading} disabled={disabled}>Copy as Markdown</Copy>;
 }
 
 /** One line to copy: a command. */

@@ -13,24 +13,19 @@ import styles from "./Run.module.css";
 import { countOf, deletionText, partialExportText, replacedBaseline } from "./runText";
 
 /** What people wrote about a run, and what else can be done with it. */
-export function useManagement(run: string, live: boolean): RunManagement | undefined {
-  return useData<RunManagement>(live ? `/api/runs/${encodeURIComponent(run)}/management` : null, { fresh: 60_000 }).data;
-}
-
-/** A run, and what people wrote about it; undefined: it is being read, and the buttons take their place. */
-interface Managed {
-  page: RunPage;
-  managed: RunManagement | undefined;
+export function useManagement(run: string, live: boolean) {
+  return useData<RunManagement>(live ? `/api/runs/${encodeURIComponent(run)}/management` : null, { fresh: 60_000 });
 }
 
 /** The star: pressed or not. */
-export function Star({ page, managed }: Managed) {
+export function Star({ page, management }: { page: RunPage; management: ReturnType<typeof useManagement> }) {
+  const managed = management.data;
   const change = useAnnotation(page.run_id);
   const starred = managed?.starred ?? false;
   const toggle = () => change.mutate(annotationOf(page.run_id, { starred: !starred }));
   return (
     <>
-      <Button look="quiet" aria-pressed={starred} aria-label="Star" action="star" disabled={!managed} busy={change.isPending} onClick={toggle}>
+      <Button look="quiet" aria-pressed={starred} aria-label="Star" action="star" reading={management.isPending} disabled={!managed} busy={change.isPending} onClick={toggle}>
         {starred ? "★" : "☆"}
       </Button>
       <ErrorNote error={change.error} />
@@ -42,7 +37,7 @@ const PARTS = ["name", "note", "baseline", "export", "remove"] as const;
 type Part = (typeof PARTS)[number];
 
 /** The button and the dialog for name, note, baseline, export and deletion. */
-export function Manage({ page, managed }: Managed) {
+export function Manage({ page, managed }: { page: RunPage; managed: RunManagement | undefined }) {
   const [part, setPart] = useState<Part | null>(null);
   useKeys(PARTS.map((one) => bind(one, () => setPart(one))));
   return (

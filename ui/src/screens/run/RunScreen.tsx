@@ -49,7 +49,7 @@ export function RunScreen() {
   );
 }
 
-const FIRST_ROWS = 200;
+const FIRST_ROWS = 24; // they fill a window, and the table draws them at once; `server/http/static.py` names the same address
 const PAINT_TIME = 50; // milliseconds in which what was drawn is painted
 const BRIEF = { brief: "true" };
 
@@ -85,7 +85,7 @@ function useFirstRows(path: string, judging: string | null) {
 function useCases(path: string, judging: string | null, reads: boolean, fresh: number) {
   const first = useFirstRows(path, judging);
   const every = useData<CasesPage>(reads ? pathOf(path, { judging }) : null, { fresh });
-  return every.data || every.error ? { ...every, complete: true } : { ...every, data: first.data, complete: false };
+  return { ...every, data: every.data ?? first.data, complete: every.data !== undefined };
 }
 
 /** Why there is no run; the id of an audit leads to its page. */
@@ -118,19 +118,20 @@ function Run({ page, live, watched, cases, order, setJudging }: Props) {
   const table = useShownCases(page, rows, ...order);
   const [text, sort] = order;
   const ordered = Boolean(text || sort); // the first rows are in another order, and lack their changes
+  const lacksCases = cases.error !== null && !cases.complete; // the first rows stay, and the filter takes from these
   const lacksEvidence = !watched && !extras.data && !extras.error && needsEvidence(text, sort);
-  const reading = (ordered && !cases.complete) || lacksEvidence || table.searching;
+  const reading = (!lacksCases && ((ordered && !cases.complete) || lacksEvidence)) || table.searching;
   return (
     <>
-      <Head page={page} watched={watched} complete={cases.complete} reading={reading} shown={table.shown} />
+      <Head page={page} watched={watched} complete={cases.complete} reading={reading || (!cases.complete && !lacksCases)} shown={table.shown} />
       {watched && <LivePanel live={live} page={page} />}
       {!watched && page.state !== "finished" && page.state !== "running" && <Unfinished page={page} writable={hasServer} />}
       {!watched && <KeyFigures page={page} notes={notes} />}
       <Warnings page={page} notes={notes} />
-      <ErrorNote error={cases.error} retry={cases.refetch} />
-      {!watched && cases.data && <RunPictures page={page} rows={rows} total={cases.data.total} shown={table.shown} extras={extras.data ?? (extras.error && null)} />}
+      <ErrorNote error={cases.error && { message: `${lacksCases && cases.data ? `The table has only the first ${rows.length} cases. ` : ""}${cases.error.message}` }} retry={cases.refetch} />
+      {!watched && cases.data && !lacksCases && <RunPictures page={page} rows={rows} total={cases.data.total} shown={table.shown} extras={extras.data ?? (extras.error && null)} />}
       {cases.data ? (
-        <CaseTable page={page} total={cases.data.total} table={table} reading={reading} watched={watched} tools={<><Judgings page={page} onChange={setJudging} /><ColumnChooser page={page} rows={rows} /></>} />
+        <CaseTable page={page} total={lacksCases ? rows.length : cases.data.total} table={table} reading={reading} watched={watched} tools={<><Judgings page={page} onChange={setJudging} /><ColumnChooser page={page} rows={rows} /></>} />
       ) : (
         !cases.error && <LoadingCases />
       )}
@@ -155,7 +156,8 @@ function useMergedRows(read: readonly CaseRow[] | undefined, since: ReadonlyMap<
 function Head({ page, watched, complete, reading, shown }: { page: RunPage; watched: boolean; complete: boolean; reading: boolean; shown: () => readonly CaseRow[] }) {
   const { against } = page;
   const { live: hasServer } = useSource();
-  const managed = useManagement(page.run_id, hasServer);
+  const management = useManagement(page.run_id, hasServer);
+  const managed = management.data;
   const has = useAvailable();
   const both = against && `/compare?base=${encodeURIComponent(against.run_id)}&candidate=${encodeURIComponent(page.run_id)}`;
   const compare = both && has(`/api${both}`) ? both : null;
@@ -164,7 +166,7 @@ function Head({ page, watched, complete, reading, shown }: { page: RunPage; watc
     <header className={styles.head}>
       <div className="row">
         <h1>{titleOf(page)}</h1>
-        {hasServer && <Star page={page} managed={managed} />}
+        {hasServer && <Star page={page} management={management} />}
         <Outcome outcome={watched ? "running" : page.state === "unfinished" ? "unfinished" : page.outcome} />
       </div>
       <p className={styles.sentence}>
@@ -182,8 +184,9 @@ function Head({ page, watched, complete, reading, shown }: { page: RunPage; watc
         {hasServer && !watched && <RunAgain page={page} />}
         {bless && <LinkButton to={bless} action="bless">Bless …</LinkButton>}
         {hasServer && <Manage page={page} managed={managed} />}
-        <CopyMarkdown reading={!complete || reading} text={useCallback(() => asMarkdown(page, shown()), [page, shown])} />
+        <CopyMarkdown reading={reading} disabled={!complete} text={useCallback(() => asMarkdown(page, shown()), [page, shown])} />
       </div>
+      {!managed && <ErrorNote error={management.error} retry={management.refetch} />}
       {managed?.note && <p className={styles.note}>{safeText(managed.note)}</p>}
       <p className={`${styles.facts} dim small`}>
         {managed?.name && <><b>{safeText(managed.name)}</b> · </>}

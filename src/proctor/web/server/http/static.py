@@ -53,7 +53,18 @@ def add_page(app: FastAPI) -> None:
 
     @app.get("/{path:path}", include_in_schema=False, name=PAGE)
     async def page(request: Request, path: str) -> Response:
-        return await run_in_threadpool(_answer, path, request.headers.get("accept", ""))
+        response = await run_in_threadpool(_answer, path, request.headers.get("accept", ""))
+        if (run := _RUN.fullmatch(path)) and not request.url.query:
+            response.headers["link"] = _FIRST_ROWS.format(run=run[1])
+        return response
+
+
+_RUN = re.compile(r"runs/([\w.~-]+)", re.ASCII)
+_FIRST_ROWS = ", ".join(
+    f"<{path}>; rel=preload; as=fetch; crossorigin"
+    for path in ("/api/runs/{run}?brief=true", "/api/runs/{run}/cases?limit=24&brief=true")
+)
+"""Lets a browser read the first rows of a run while it loads the script (`ui/src/screens/run/RunScreen.tsx`)."""
 
 
 def _answer(path: str, accept: str) -> Response:
