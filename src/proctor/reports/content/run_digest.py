@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from proctor.reports.content.case_text import warnings_of
 from proctor.reports.content.summary import FLAKY_ATTENTION, attention
@@ -33,6 +34,30 @@ _MOST_NAMED = 3
 """Cases that a warning names; more are counted."""
 
 
+class CaseWarnings:
+    """The warnings of all cases of a run: each once, with the first cases that it is about."""
+
+    def __init__(self) -> None:
+        self._warnings: dict[str, tuple[list[str], int]] = {}  # the first cases, and how many there are
+
+    def add(self, case: CaseResult) -> None:
+        """Take one case."""
+        for warning in warnings_of(case):
+            eval_ids, count = self._warnings.get(warning, ([], 0))
+            self._warnings[warning] = (eval_ids + [case.eval_id] * (count < _MOST_NAMED), count + 1)
+
+    def texts(self, shown_counts: Mapping[str, int] = MappingProxyType({})) -> list[str]:
+        """Return the warnings with their cases.
+
+        `shown_counts`: the number of cases for which each warning is already shown; a warning that is shown for all is left out.
+        """
+        return [
+            f"{warning} ({_some(eval_ids, count)})"
+            for warning, (eval_ids, count) in self._warnings.items()
+            if count > shown_counts.get(warning, 0)
+        ]
+
+
 class Digest:
     """The totals over all cases of a run."""
 
@@ -43,7 +68,7 @@ class Digest:
         self.whose_fault = FaultRates()
         self.thresholds: dict[str, set[float | None]] = {}
         """The metrics that decide, in the order in which they appear, and their thresholds."""
-        self._warnings: dict[str, tuple[list[str], int]] = {}  # the first cases, and how many there are
+        self.case_warnings = CaseWarnings()
         self._figures: dict[str, tuple[float, int]] = {}
         for case in cases:
             self.add(case)
@@ -57,9 +82,7 @@ class Digest:
         for name, metric in case.metrics.items():
             if decides(metric):
                 self.thresholds.setdefault(name, set()).add(metric.threshold)
-        for warning in warnings_of(case):
-            eval_ids, count = self._warnings.get(warning, ([], 0))
-            self._warnings[warning] = (eval_ids + [case.eval_id] * (count < _MOST_NAMED), count + 1)
+        self.case_warnings.add(case)
         for figure in _FIGURES:
             metric_of = case.metrics.get(figure.metric)
             if metric_of is not None and metric_of.score is not None:
@@ -83,17 +106,9 @@ class Digest:
             for name, thresholds in self.thresholds.items()
         }
 
-    def warnings(self, run: RunResult, shown_counts: Mapping[str, int] | None = None) -> list[str]:
-        """Return the warnings of `run`, then those of its cases: each once, with the cases that it is about.
-
-        `shown_counts`: the number of cases for which each warning is already shown; a warning that is shown for all is left out.
-        """
-        about = (
-            f"{warning} ({_some(eval_ids, count)})"
-            for warning, (eval_ids, count) in self._warnings.items()
-            if count > (shown_counts or {}).get(warning, 0)
-        )
-        return [*run.warnings, *about]
+    def warnings(self, run: RunResult, shown_counts: Mapping[str, int] = MappingProxyType({})) -> list[str]:
+        """Return the warnings of `run`, then those of its cases, as `CaseWarnings.texts` does."""
+        return [*run.warnings, *self.case_warnings.texts(shown_counts)]
 
     def figures(self) -> list[str]:
         """Return what a turn took, the mean over the cases in which it is known: `1.5 tool calls`, `1,204 tokens`."""

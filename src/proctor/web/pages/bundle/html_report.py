@@ -121,7 +121,9 @@ def _add_run(file: SingleFileWriter, run: RunResult, stored: StoredRun, extras: 
         against, changes, causes = table.against, table.changes, table.causes
     file.add_initial(path, run_page(run, figures, stored, against, changes, causes))
     file.add_initial_json(f"{path}/cases", _table(texts, total))
-    file.add_initial(f"{path}/notes", notes_page(figures.digest, turns))
+    file.add_initial(
+        f"{path}/notes", notes_page(figures.digest.case_warnings, figures.digest.whose_fault, turns)
+    )
 
 
 def _table(rows: Iterable[str], total: int) -> Iterator[str]:

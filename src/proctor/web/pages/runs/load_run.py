@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING
 
 from proctor.analysis.compare.case_pairing import BriefCase, Key, Pairs, change_of, pair
 from proctor.reports.content.failure_causes import Cause, FailureGroup, cause_of, group_failures
-from proctor.reports.content.run_digest import Digest
+from proctor.reports.content.run_digest import CaseWarnings
 from proctor.reports.content.run_list import ListedRun, short_ids
 from proctor.runs.storage.queries import RunFilter
 from proctor.schema.analysis.comparison import CaseChange, Trials
+from proctor.schema.results.case_result import FaultRates
 from proctor.schema.results.manifest import NO_ANNOTATION, RunRecord, RunState, judging_number
 from proctor.schema.results.run_result import CaseResult, Outcome
 from proctor.stats.intervals import ClusteredMean
@@ -388,11 +389,12 @@ def _against(selected: SelectedRun, counts: Mapping[str, int] = MappingProxyType
 
 def _load_notes(store: Store, selected: SelectedRun) -> NotesPage:
     """Read every case with the scores of its trials, and with its evidence if its user was simulated."""
-    digest, turns = Digest(), list[float]()
+    warnings, faults, turns = CaseWarnings(), FaultRates(), list[float]()
     for case in store.load(selected.stored.listed.run.run_id, selected.stored.judging).cases:
-        digest.add(case)
+        warnings.add(case)
+        faults.add(case)
         turns += turn_seconds(case)
-    return notes_page(digest, turns)
+    return notes_page(warnings, faults, turns)
 
 
 # --- the cache ----------------------------------------------------------------------------------------------------------

@@ -14,12 +14,12 @@ from typing import Any
 from proctor.reports.content import summary
 from proctor.reports.content.case_text import ks_of, rule_text
 from proctor.reports.content.failure_causes import FailureGroup
-from proctor.reports.content.run_digest import Digest
+from proctor.reports.content.run_digest import CaseWarnings, Digest
 from proctor.reports.content.run_list import ListedRun
 from proctor.reports.content.summary import PURPOSE_NAMES, VOID, by_purpose, cost_text, unpriced_models
 from proctor.reports.content.symbols import UNICODE
 from proctor.schema.format.wire_model import PageModel
-from proctor.schema.results.case_result import Repeats
+from proctor.schema.results.case_result import FaultRates, Repeats
 from proctor.schema.results.manifest import Judging, Manifest, RunState
 from proctor.schema.results.model_usage import Spent, total_cost
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, RunResult, SetSummary
@@ -420,12 +420,11 @@ class NotesPage(PageModel):
     """The 95th percentile of the duration of turns in seconds; null: unknown."""
 
 
-def notes_page(figures: Digest, turns: Iterable[float]) -> NotesPage:
+def notes_page(warnings: CaseWarnings, faults: FaultRates, turns: Iterable[float]) -> NotesPage:
     """Return the notes of a run; `turns`: the duration of each turn in seconds."""
-    faults = figures.whose_fault
     rates = (("agent", faults.agent), ("simulator", faults.user)) if faults else ()
     return NotesPage(
-        warnings=figures.warnings(RunResult("")),
+        warnings=warnings.texts(),
         at_fault=[Rate(who=who, share=share(rate.faults, rate.of)) for who, rate in rates],
         fault_kinds={kind.value: count for kind, count in faults.kinds.most_common()},
         p95_turn=_p95(sorted(turns)),
