@@ -23,15 +23,15 @@ export function useRowWindow(
 ): RowWindow {
   const [top, setTop] = useState(0);
   const all = count <= DRAW_ALL || printing;
-  useLayoutEffect(() => {
-    if (all) return; // to measure is to lay out the page at once
+  useEffect(() => {
+    if (all) return; // after the page is drawn: to measure before that would lay it out once more
     const bodyTop = (body.current?.getBoundingClientRect().top ?? 0) + window.scrollY;
     if (Math.abs(bodyTop - top) > 1) setTop(bodyTop);
   });
   const virtual = useWindowVirtualizer({
     count: all ? 0 : count,
     estimateSize: () => ROW,
-    overscan: 12,
+    overscan: 6,
     scrollMargin: top,
     scrollPaddingStart: HEAD,
   });

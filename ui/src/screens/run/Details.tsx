@@ -1,3 +1,4 @@
+import { memo } from "react";
 import { useSource } from "../../data/queries";
 import type { NotesPage, RunPage } from "../../data/types";
 import { Breakable } from "../../components/text/Breakable";
@@ -10,7 +11,7 @@ import styles from "./Run.module.css";
 import { countText } from "./runText";
 
 /** The warnings about the numbers: shown before the table, collapsed if there are many. */
-export function Warnings({ page, notes }: { page: RunPage; notes: NotesPage | undefined }) {
+export const Warnings = memo(function Warnings({ page, notes }: { page: RunPage; notes: NotesPage | undefined }) {
   const warnings = [...new Set([...page.warnings, ...(notes?.warnings ?? [])])];
   if (!warnings.length) return null;
   return (
@@ -25,10 +26,10 @@ export function Warnings({ page, notes }: { page: RunPage; notes: NotesPage | un
       </ul>
     </details>
   );
-}
+});
 
 /** The criteria, the judges, and exactly what was run. */
-export function Details({ page, notes }: { page: RunPage; notes: NotesPage | undefined }) {
+export const Details = memo(function Details({ page, notes }: { page: RunPage; notes: NotesPage | undefined }) {
   return (
     <details className={styles.fold}>
       <summary>Criteria, judges and manifest</summary>
@@ -54,7 +55,7 @@ export function Details({ page, notes }: { page: RunPage; notes: NotesPage | und
       <Manifest page={page} />
     </details>
   );
-}
+});
 
 function Criteria({ page }: { page: RunPage }) {
   const decides = new Set(page.metrics.filter(({ gate }) => gate).map(({ name }) => name));

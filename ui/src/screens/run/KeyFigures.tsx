@@ -1,4 +1,4 @@
-import type { ReactNode } from "react";
+import { type ReactNode, memo } from "react";
 import type { MeanFigure, MetricPart, NotesPage, RunPage } from "../../data/types";
 import { Breakable } from "../../components/text/Breakable";
 import { boundsText, standardErrorText, moneyText, numText, percentText, scoreText, secondsText } from "../../components/text/numberFormats";
@@ -7,7 +7,7 @@ import styles from "./Run.module.css";
 import { countText, decidingMetrics, trialCounts } from "./runText";
 
 /** The results at a glance, each figure with its uncertainty. */
-export function KeyFigures({ page, notes }: { page: RunPage; notes: NotesPage | undefined }) {
+export const KeyFigures = memo(function KeyFigures({ page, notes }: { page: RunPage; notes: NotesPage | undefined }) {
   const { pass_rate: rate } = page;
   const trials = trialCounts(page);
   const passK = page.pass_k.at(-1);
@@ -57,7 +57,7 @@ export function KeyFigures({ page, notes }: { page: RunPage; notes: NotesPage | 
       </Figure>
     </dl>
   );
-}
+});
 
 function Metric({ metric: { short, name, mean, thresholds } }: { metric: MetricPart }) {
   const value = mean ? `${scoreText(mean.value)}${error(mean)}` : "–";

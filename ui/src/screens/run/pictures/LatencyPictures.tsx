@@ -18,7 +18,7 @@ export function hasLatency(rows: readonly CaseRow[]): boolean {
 }
 
 /** How long the turns of the cases took, and how many tokens they used: the mean of each case. */
-export function LatencyPictures({ rows, onFilter }: { rows: readonly CaseRow[]; onFilter: (text: string) => void }) {
+export const LatencyPictures = memo(function LatencyPictures({ rows, onFilter }: { rows: readonly CaseRow[]; onFilter: (text: string) => void }) {
   return (
     <table className={styles.table}>
       <thead>
@@ -38,7 +38,7 @@ export function LatencyPictures({ rows, onFilter }: { rows: readonly CaseRow[]; 
       </tbody>
     </table>
   );
-}
+});
 
 interface RowProps {
   name: "seconds" | "tokens";

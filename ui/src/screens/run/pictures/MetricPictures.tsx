@@ -19,7 +19,7 @@ interface Props {
 }
 
 /** Every metric of the run: how its scores are distributed, its mean, and how many cases missed it. */
-export function MetricPictures({ page, rows, onFilter }: Props) {
+export const MetricPictures = memo(function MetricPictures({ page, rows, onFilter }: Props) {
   const [all, setAll] = useState(false);
   const metrics = useMemo(() => orderedMetrics(page), [page]);
   const first = Math.min(MOST, metrics.filter(({ gate }) => gate).length) || MOST;
@@ -53,7 +53,7 @@ export function MetricPictures({ page, rows, onFilter }: Props) {
       </div>
     </>
   );
-}
+});
 
 interface RowProps {
   metric: MetricPart;
