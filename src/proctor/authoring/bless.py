@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
 from proctor.common.project_root import project_root
-from proctor.common.safe_text import is_visible
 from proctor.errors import EvalFileError, SetupError, SetupProblems, did_you_mean
-from proctor.files.edit.bless import bless_case, same_calls, same_text, turns_to_bless
+from proctor.files.edit.bless import bless_case, empty_answer, has_text, same_calls, same_text, turns_to_bless
 from proctor.files.edit.case import YamlCases, case_edits, check_in_place
 from proctor.files.edit.editable_file import text_of_file
 from proctor.files.edit.line_changes import LineChange
 from proctor.files.eval_sets.eval_set_file import EvalSetFile, read_case
 from proctor.files.eval_sets.source import open_eval_set
+from proctor.files.text.json_stream import no_collection
 from proctor.runs.attempts import find_current_run
 from proctor.runs.storage.lookup import EndedCases, case_of
 from proctor.runs.storage.open import StoreLike, as_store
 from proctor.schema.evidence.trial import Trial
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.content import text_of
-from proctor.schema.format.invocation import states_silence
+from proctor.schema.format.invocation import Invocation
 from proctor.schema.results.manifest import Manifest, PlannedCase
 from proctor.schema.results.run_result import CaseResult, Outcome
 from proctor.schema.serialize import case_hash
@@ -117,6 +117,7 @@ def bless(
     return bless_opened(open_eval_set, ended, cases, trial, on_case or (lambda: None), force=force, root=root)
 
 
+@no_collection()
 def bless_opened(
     open_file: OpenFile,
     run: EndedCases,
@@ -159,6 +160,8 @@ def _add_refusals(blessings: list[Blessing], refused: list[SetupError]) -> list[
 class _Picked(NamedTuple):
     case: PlannedCase
     trial: Trial
+    turns: list[Invocation]
+    """What the agent did in the turns of the trial."""
 
 
 class _Chosen:
@@ -182,9 +185,8 @@ class _Chosen:
                     self._refuse(case, f"is in error: {result.reason}")
         for case, result in self._results(cases):
             self._on_case()
-            trial = self._trial_to_bless(case, result)
-            if trial is not None:
-                yield _Picked(case, trial)
+            if picked := self._pick_trial(case, result):
+                yield picked
 
     def _cases_that(self, ended: Outcome) -> list[PlannedCase]:
         return [case for case in self._run.planned if self._run.outcomes.get(case.position) is ended]
@@ -196,15 +198,16 @@ class _Chosen:
 
     def _cases_named(self, names: Sequence[str]) -> list[PlannedCase]:
         planned = self._run.planned
-        known = {case.eval_id for case in planned} | {_full_name(case) for case in planned}
-        for name in names:
-            if name not in known:
-                unknown = f"run {self._run.run_id} has no case {name!r}.{did_you_mean(name, known)}"
-                self.problems.append(SetupError(unknown))
         name_set = {*names}
-        return [case for case in planned if case.eval_id in name_set or _full_name(case) in name_set]
+        cases = [case for case in planned if case.eval_id in name_set or _full_name(case) in name_set]
+        if unknown := name_set - _names(cases):
+            known = _names(planned)
+            for name in filter(unknown.__contains__, names):
+                message = f"run {self._run.run_id} has no case {name!r}.{did_you_mean(name, known)}"
+                self.problems.append(SetupError(message))
+        return cases
 
-    def _trial_to_bless(self, case: PlannedCase, result: CaseResult) -> Trial | None:
+    def _pick_trial(self, case: PlannedCase, result: CaseResult) -> _Picked | None:
         number = self._trial.get(_full_name(case)) if isinstance(self._trial, Mapping) else self._trial
         trials = _trials_of(result, number)
         sound = [trial for trial, its in trials if trial.failure is None and its is not Outcome.ERROR]
@@ -221,20 +224,23 @@ class _Chosen:
             return None
         return self._common_trial(case, sound)
 
-    def _common_trial(self, case: PlannedCase, trials: Sequence[Trial]) -> Trial | None:
+    def _common_trial(self, case: PlannedCase, trials: Sequence[Trial]) -> _Picked | None:
         """Return the first of some trials if the agent did the same in all of them, and gave an answer."""
+        picked = _Picked(case, trials[0], trials[0].invocations)
+        if len(trials) == 1 and all(map(has_text, picked.turns)):
+            return picked  # the content of the case does not matter
         content = case_of(self._run.store, self._run.run_id, case.position) or EvalCase()
         state_keys = (content.final_session_state or {}).keys()
-        if len(trials) > 1 and len({_deeds(trial, state_keys) for trial in trials}) > 1:
+        if len({_deeds(trial, state_keys) for trial in trials}) > 1:
             differently = (
                 f"went differently from trial to trial ({len(trials)} trials): choose one, --trial N"
             )
             self._refuse(case, differently, choose=True)
             return None
-        if why := empty_answer(content, trials[0]):
+        if why := empty_answer(content, picked.turns):
             self._refuse(case, why)
             return None
-        return trials[0]
+        return picked
 
     def _refuse(self, case: PlannedCase, why: str, *, choose: bool = False) -> None:
         name = _full_name(case)
@@ -297,6 +303,10 @@ def _full_name(case: PlannedCase) -> str:
     return f"{case.eval_set_id}/{case.eval_id}"
 
 
+def _names(cases: Iterable[PlannedCase]) -> set[str]:
+    return {name for case in cases for name in (case.eval_id, _full_name(case))}
+
+
 def _deeds(trial: Trial, state_keys: Collection[str]) -> str:
     """The content that a blessing writes for a trial, to compare two trials."""
     state = {key: value for key, value in (trial.final_state or {}).items() if key in state_keys}
@@ -311,23 +321,6 @@ def _deeds(trial: Trial, state_keys: Collection[str]) -> str:
     return json.dumps([state, turns], sort_keys=True, default=str)
 
 
-def empty_answer(case: EvalCase, trial: Trial) -> str:
-    """Return why a trial cannot be a reference: a turn without an answer, which any answer would match; empty if it can."""
-    for number, (expected, actual) in enumerate(
-        zip(case.conversation or (), trial.invocations, strict=False), 1
-    ):
-        if is_visible(text_of(actual.final_response, thoughts=False)):
-            continue
-        if is_visible(text_of(expected.final_response, thoughts=False)):
-            return f"has no answer text in turn {number}, where the case expects one: blessed, the turn would accept any answer"
-        if not actual.tool_calls and not states_silence(expected):
-            return (
-                f"has neither text nor tool call in turn {number}: blessed, the turn would accept any answer; where "
-                'silence is expected, state it in the case (one empty text in `final_response`; YAML: `expect: ""`)'
-            )
-    return ""
-
-
 class _File:
     """A file of eval cases that were run, and what becomes of it."""
 
@@ -336,6 +329,8 @@ class _File:
         self._before = text_of_file(path)
         self._places: dict[str, int] = {}
         """By id, the present position of each case in its file."""
+        self._present: dict[str, EvalCase] = {}
+        """By id, the present content of each case."""
         check_in_place(self._source)
 
     def bless(self, picked: Sequence[_Picked]) -> Blessing:
@@ -343,7 +338,7 @@ class _File:
         known, refused = [], []
         for one in picked:
             try:
-                self._places[one.case.eval_id] = self._index_of(one.case)
+                self._locate(one.case)
                 known.append(one)
             except SetupError as problem:
                 refused.append(problem)
@@ -373,19 +368,19 @@ class _File:
         """Return the file with all of these cases changed, after reading it again. Raises EvalFileError: the result differs from the intended one."""
         blessing = Blessing(self._path, self._before, self._before)
         edits = case_edits(self._source, self._before, [*self._places.values()], may_rewrite=False)
-        trials, new_cases = dict[str, Trial](), dict[str, EvalCase]()
-        for case, trial in [*settled, *picks]:
+        turns, new_cases = dict[str, list[Invocation]](), dict[str, EvalCase]()
+        for case, trial, its_turns in [*settled, *picks]:
             self._on_case()
             index = self._places[case.eval_id]
             try:
-                before, value = self._source.case(index), self._source.value(index)
-                value = bless_case(before, value, trial.invocations, trial.final_state)
+                present, value = self._present[case.eval_id], self._source.value(index)
+                value = bless_case(present, value, its_turns, trial.final_state)
                 changed = edits.change(index, value)
             except EvalFileError as problem:
                 blessing.refused.append(_of_case(case, _at_place(problem, self._source.where(index))))
                 continue
             (blessing.cases if changed else blessing.unchanged).append(case.eval_id)
-            trials[case.eval_id], new_cases[case.eval_id] = trial, read_case(value)[0]
+            turns[case.eval_id], new_cases[case.eval_id] = its_turns, read_case(value)[0]
             blessing.trials[case.eval_id] = trial.number
         blessing.after, blessing.lost, blessing.line_changes = (
             edits.text(),
@@ -396,7 +391,7 @@ class _File:
             after = edits.check(self._path, dict.fromkeys(blessing.cases))
             new_cases = {eval_id: after.case_of(eval_id) for eval_id in blessing.cases}
         for eval_id in blessing.cases:
-            _check(self._path, new_cases[eval_id], trials[eval_id])
+            _check(self._path, new_cases[eval_id], turns[eval_id])
             blessing.changed[eval_id] = self._changed_case(eval_id, new_cases[eval_id])
         return blessing
 
@@ -405,10 +400,10 @@ class _File:
         is_last = index + 1 == len(self._source)
         end = 10**9 if is_last else self._source.line(index + 1)
         start = self._source.line(index)
-        return ChangedCase(self._source.case(index), after, range(start, max(end, start + 1)))
+        return ChangedCase(self._present[eval_id], after, range(start, max(end, start + 1)))
 
-    def _index_of(self, case: PlannedCase) -> int:
-        """Return the present position of the case in its file."""
+    def _locate(self, case: PlannedCase) -> None:
+        """Note the present position and content of the case in its file."""
         index = self._source.position(case.eval_id)
         if index is None:
             message = f"{self._path}: the case {case.eval_id} is not in this file any more"
@@ -423,7 +418,7 @@ class _File:
                 "change the present case with --force (force=True)"
             )
             raise RefusedCase(changed, _full_name(case), changed_since=True)
-        return index
+        self._places[case.eval_id], self._present[case.eval_id] = index, present
 
 
 def _of_case(case: PlannedCase, problem: EvalFileError) -> RefusedCase:
@@ -436,9 +431,9 @@ def _at_place(problem: EvalFileError, where: str) -> EvalFileError:
     return problem if message.startswith(where.rpartition(":")[0]) else EvalFileError(f"{where}: {message}")
 
 
-def _check(path: Path, after: EvalCase, trial: Trial) -> None:
+def _check(path: Path, after: EvalCase, turns: Sequence[Invocation]) -> None:
     """Check that a case, as it would be written, expects what was done."""
-    for _, expected, actual in turns_to_bless(after, trial.invocations):
+    for _, expected, actual in turns_to_bless(after, turns):
         if not (same_text(expected, actual) and same_calls(expected, actual)):
             raise EvalFileError(
                 f"{path}: the case {after.eval_id} cannot be changed in place: it would not expect what was done. "

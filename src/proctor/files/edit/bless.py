@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from copy import deepcopy
 from typing import Any, NamedTuple
 
+from proctor.common.safe_text import is_visible
 from proctor.errors import EvalFileError
 from proctor.files.text.problems import field_name
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.content import Content, FunctionCall, FunctionResponse, text_of
-from proctor.schema.format.invocation import IntermediateData, Invocation, InvocationEvents
+from proctor.schema.format.invocation import IntermediateData, Invocation, InvocationEvents, states_silence
 from proctor.schema.format.wire_model import to_camel
 
 Object = dict[str, Any]
@@ -23,7 +23,7 @@ def bless_case(
     actual: Sequence[Invocation],
     final_state: Mapping[str, object] | None = None,
 ) -> Object:
-    """Return the JSON `value` of a case so that it expects the `actual` turns, and the expected keys of the final state.
+    """Change the JSON `value` of a case, which is returned, so that it expects the `actual` turns and the keys of the final state.
 
     Equal parts stay as they are: texts are compared as texts, calls by name and arguments. So do rubrics, `expectations` and
     similar keys.
@@ -31,7 +31,6 @@ def bless_case(
     Raises:
         EvalFileError: the case has other turns, or its form cannot be edited in place.
     """
-    value = deepcopy(value)
     key = "opening" if case.conversation is None else "conversation"
     turns: list[Object] = value.get(key) or []
     if len(turns) != len(getattr(case, key) or []):
@@ -74,6 +73,26 @@ def _same_responses(expected: Invocation, actual: Invocation) -> bool:
     return not expected.tool_responses or _response_keys(expected.tool_responses) == _response_keys(
         actual.tool_responses
     )
+
+
+def has_text(turn: Invocation) -> bool:
+    """Whether the answer has text that a person sees."""
+    return is_visible(text_of(turn.final_response, thoughts=False))
+
+
+def empty_answer(case: EvalCase, turns: Sequence[Invocation]) -> str:
+    """Return why a trial cannot be a reference: a turn without an answer, which any answer would match; empty if it can."""
+    for number, (expected, actual) in enumerate(zip(case.conversation or (), turns, strict=False), 1):
+        if has_text(actual):
+            continue
+        if has_text(expected):
+            return f"has no answer text in turn {number}, where the case expects one: blessed, the turn would accept any answer"
+        if not actual.tool_calls and not states_silence(expected):
+            return (
+                f"has neither text nor tool call in turn {number}: blessed, the turn would accept any answer; where "
+                'silence is expected, state it in the case (one empty text in `final_response`; YAML: `expect: ""`)'
+            )
+    return ""
 
 
 class _Turn:

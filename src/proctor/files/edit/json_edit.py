@@ -6,6 +6,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -35,8 +36,10 @@ class JsonLayout(NamedTuple):
         """Return the layout of a text."""
         indented = re.search(r"\n([ \t]+)\S", text)
         return cls(
-            is_ascii=text.isascii() and "\\u" in text,
-            line_end="\r\n" if "\r\n" in text else "\n",
+            is_ascii=text.isascii()
+            and "\\" in text
+            and "\\u" in text,  # one character is found sooner than two
+            line_end="\r\n" if "\r" in text and "\r\n" in text else "\n",
             indent=indented[1] if indented else "  ",
             is_tight='":' in text and '": ' not in text,
             is_one_line="\n" not in text.strip(),
@@ -73,6 +76,8 @@ class JsonEdit(SplicedText):
 
     def value(self, node: JsonNode) -> Any:
         """Return a value as data."""
+        with suppress(ValueError):  # comments are not JSON
+            return json.loads(self.raw(node))
         if node.members is not None:
             return {key: self.value(child) for key, child in node.members.items()}
         if node.items is not None:
@@ -240,6 +245,8 @@ class JsonEdit(SplicedText):
 
 def same_json(one: object, other: object) -> bool:
     """Whether two values are the same JSON, except for the order of keys: `true` is not 1, and 1 is not 1.0."""
+    if isinstance(one, str) and isinstance(other, str):
+        return one == other
     return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
 
 
@@ -248,6 +255,8 @@ def same_json(one: object, other: object) -> bool:
 
 def change_value(edit: JsonEdit, node: JsonNode, value: object) -> None:
     """Change the value at `node` to `value`; equal parts are unchanged, and keys keep their order."""
+    if same_json(edit.value(node), value):
+        return
     if node.members and isinstance(value, dict) and not node.members.keys().isdisjoint(value):
         _change_object(edit, node, value)
     elif node.items and isinstance(value, list) and value:

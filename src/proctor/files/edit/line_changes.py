@@ -55,7 +55,7 @@ def _range_text(start: int, length: int) -> str:
     return f"{start + bool(length)},{length}"
 
 
-_BLOCK = 1 << 16
+_BLOCK = 1 << 12
 """Characters of a text whose lines are found together."""
 
 

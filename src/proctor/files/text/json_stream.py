@@ -122,7 +122,7 @@ class Walk:
         self.data = data
         self.spans = Spans()
         self._chunk, self._chunk_at, self._suspect = b"", 0, False
-        self._separator = b""
+        self._separator, self._step = b"", 0
         self._guesses_left = 2  # wrong guesses until the layout counts as irregular
 
     def __iter__(self) -> Iterator[tuple[int, object]]:
@@ -162,10 +162,16 @@ class Walk:
             self.spans.ends.append(at + len(piece))
             yield index, value
             index += 1
-            last, at = at + len(piece) - 1, self._comma(at + len(piece), b"]")
+            end, at = at + len(piece), self._after(at + len(piece))
             if index == 1:
-                self._separator = self._learn_separator(last, at)
+                self._separator, self._step = self._learn_separator(end - 1, at), at - end
         return self._gap(at + 1)
+
+    def _after(self, end: int) -> int:
+        """Return the start of the element after the one that ends at `end`, or that of the bracket that ends the list."""
+        if self._separator and self._chunk.startswith(self._separator, end - 1 - self._chunk_at):
+            return end + self._step
+        return self._comma(end, b"]")
 
     def _comma(self, at: int, end: bytes) -> int:
         """Skip the comma before the next member, or stay at the bracket that ends the list."""

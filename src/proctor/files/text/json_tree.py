@@ -11,9 +11,10 @@ from typing import TypeAlias
 from proctor.files.text.problems import Path_, Place, SourceText
 
 _GAP = re.compile(r"(?:[ \t\r\n]+|//[^\n]*|#[^\n]*)*")
-_STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_GAP_STARTS = frozenset(" \t\r\n/#")
+_STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 _WORD = re.compile(r"[^\s{}\[\]:,\"#/]+")
-_BRACKET = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\n]*|#[^\n]*|[{}\[\]]', re.DOTALL)
+_BRACKET = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|//[^\n]*|#[^\n]*|[{}\[\]]', re.DOTALL)
 
 PathTree: TypeAlias = "dict[str | int, PathTree]"
 """The paths to locate, as a tree of their steps."""
@@ -83,6 +84,9 @@ class JsonTree:
 
     def _skip_gap(self) -> str:
         """Skip white space and comments; return the next character."""
+        sign = self._text[self._at : self._at + 1]
+        if sign not in _GAP_STARTS:
+            return sign
         gap = _GAP.match(self._text, self._at)
         if gap and gap[0].strip():
             self.gaps.append(gap.span())

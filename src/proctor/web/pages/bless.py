@@ -266,12 +266,12 @@ class Review:
             return [], refusals | _by_case(problems.problems)
         return blessings, refusals | _by_case(chain.from_iterable(one.refused for one in blessings))
 
-    def _outside_root(self, cases: Iterable[PlannedCase]) -> dict[str, SetupError]:
-        outside = {_name(case): self._refuse_outside(case) for case in cases}
-        return {name: why for name, why in outside.items() if why is not None}
+    def _outside_root(self, cases: Sequence[PlannedCase]) -> dict[str, SetupError]:
+        outside = {name: self._refuse_outside(name) for name in {case.eval_set_id for case in cases}}
+        return {_name(case): why for case in cases if (why := outside[case.eval_set_id]) is not None}
 
-    def _refuse_outside(self, case: PlannedCase) -> SetupError | None:
-        path = next((one for one in self._paths(case.eval_set_id)), None)
+    def _refuse_outside(self, eval_set_id: str) -> SetupError | None:
+        path = next((one for one in self._paths(eval_set_id)), None)
         if path is None or path.is_relative_to(self._root):
             return None
         return SetupError(

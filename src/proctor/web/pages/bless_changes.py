@@ -87,6 +87,8 @@ def _member_changes(
 def _list_changes(before: Sequence[object], after: Sequence[object], path: str) -> Iterator[CaseChange]:
     """Pair equal elements; compare the elements between them in order."""
     texts = [[json.dumps(item, sort_keys=True, default=str) for item in side] for side in (before, after)]
+    if texts[0] == texts[1]:
+        return
     matcher = difflib.SequenceMatcher(None, texts[0], texts[1], autojunk=False)
     for tag, a, b, c, d in matcher.get_opcodes():
         if tag == "equal":
