@@ -94,6 +94,23 @@ def test_a_comparison_shows_its_outcome_and_the_cases_that_changed() -> None:
     assert "2/2 → 0/2" in text
 
 
+def test_numbers_have_the_signs_of_the_page() -> None:
+    text = _texts(proctor.compare_sync(_run(), _run("b", EVIL))._repr_html_())
+    assert "(−66.7 points" in text
+    assert "by 3 cases × 2 trials" in text
+
+
+def test_a_column_without_content_is_left_out() -> None:
+    run = proctor.evaluate_sync(
+        lambda text: "Pardon?",
+        _eval_set("a"),
+        config={"criteria": {"response_match_score": 0.8}},
+        store="memory:",
+    )
+    assert "|case||outcome||reason|" in _texts(run._repr_html_())
+    assert "|case||outcome||trials||reason|" in _texts(_run("a")._repr_html_())
+
+
 def test_only_cells_with_a_long_word_break_inside_words() -> None:
     long = "name_" * 12
     cells = re.findall(r'<td style="([^"]*)">([^<]*)', _run_of(long)._repr_html_())

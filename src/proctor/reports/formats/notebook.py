@@ -38,6 +38,8 @@ _STYLE = "text-align: left; vertical-align: top"
 _BREAKS = "; overflow-wrap: anywhere; min-width: 14em"
 """For a cell with a long word only: in other cells, a narrow column would break words, too."""
 _LONG_WORD = re.compile(r"\S{41}")
+_MINUS = re.compile(r"(?<![^\s(])-(?=\d)")
+_TIMES = re.compile(r" x (?=\d)")
 
 
 def run_html(run: RunResult) -> str:
@@ -99,7 +101,7 @@ def blocks_html(blocks: Iterable[Block]) -> str:
 def _html(block: Block) -> str:
     match block:
         case Verdict(sign, text):
-            return f"<p><b>{escape(sign)} {_escaped(text)}</b></p>"
+            return f"<p><b>{escape(sign)} {_escaped(_with_signs(text))}</b></p>"
         case Line(spans):
             return f"<p>{_spans(spans)}</p>"
         case Note(label, text):
@@ -110,7 +112,11 @@ def _html(block: Block) -> str:
 
 
 def _table(table: Table) -> str:
-    indexes = [index for index, column in enumerate(table.columns) if column.is_drawn]
+    indexes = [
+        index
+        for index, column in enumerate(table.columns)
+        if column.is_drawn and any(row.cells[index] for row in table.rows)
+    ]
     heads = "".join(f'<th style="{_STYLE}">{escape(table.columns[index].heading)}</th>' for index in indexes)
     rows = ("".join(_cell(row.cells[index]) for index in indexes) for row in table.rows)
     body = "".join(f"<tr>{cells}</tr>" for cells in rows)
@@ -123,7 +129,14 @@ def _cell(spans: Spans) -> str:
 
 
 def _spans(spans: Spans) -> str:
-    return "".join(_escaped(public_text.hidden(span.text) if span.is_data else span.text) for span in spans)
+    return "".join(
+        _escaped(public_text.hidden(span.text) if span.is_data else _with_signs(span.text)) for span in spans
+    )
+
+
+def _with_signs(text: str) -> str:
+    """Return a text of a report with the signs of a page: `−32.5` and `10 cases × 2`."""
+    return _TIMES.sub(" × ", _MINUS.sub("−", text))
 
 
 def _escaped(text: str) -> str:
