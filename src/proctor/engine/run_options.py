@@ -395,13 +395,6 @@ class RunOptions:
     users: Users | None = None
     """The simulated users of scenarios. `None`: none are needed, because recorded evidence is scored."""
 
-    @property
-    def most_aside(self) -> int:
-        """The number of trials that may wait for judges while others run; 0 if the first failure may end the run."""
-        from proctor.engine.execution.executor import MOST_ASIDE
-
-        return 0 if self.fail_fast or self.max_failures is not None else MOST_ASIDE
-
     def listen(self, notify: Callable[[str], None]) -> None:
         """Call `notify` with the reason when judges stop answering: a limit is reached, or the judge refuses."""
         if self.budget is not None:

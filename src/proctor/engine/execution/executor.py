@@ -24,8 +24,8 @@ class LocalExecutor(Generic[Job, Done]):
 
     `work(job, slot)` does one job; `abandoned(job, slot)` makes the outcome of one that ignored its cancellation;
     `commit(outcome)`, if there is one, stores an outcome; only then
-    `on_done(outcome)` is called, exactly once for each job, and its place is given to the next. With `commits_aside` the
-    place is given before the commit, so that one commit stores many outcomes.
+    `on_done(outcome)` is called, exactly once for each job. While a job waits for its commit, its place is given to the next
+    one, so that one commit stores many outcomes; `commits_aside` bounds the number of such jobs.
     """
 
     def __init__(
@@ -38,7 +38,7 @@ class LocalExecutor(Generic[Job, Done]):
         concurrency: int,
         shortest_timeout: float | None,
         most_aside: int = MOST_ASIDE,
-        commits_aside: bool = False,
+        commits_aside: int = 0,
     ) -> None:
         """Keep the work, how many jobs run at a time, and how many may wait for judges or commits in addition."""
         self._work, self._abandoned, self._on_done, self._commit = work, abandoned, on_done, commit
@@ -128,7 +128,7 @@ class LocalExecutor(Generic[Job, Done]):
             if slot in self._given_up:  # its outcome was recorded as a timeout already
                 return
             if self._commit is not None:
-                if self._commits_aside:
+                if len(self._aside) < self._commits_aside:
                     self.set_aside(slot)
                 await self._commit(outcome)
         except BaseException as error:  # noqa: BLE001 - the work catches errors of the agent: this is an error of Proctor

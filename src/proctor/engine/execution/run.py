@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from proctor.agents.base import Agent, AgentInfo
-from proctor.engine.execution.executor import LocalExecutor
+from proctor.engine.execution.executor import MOST_ASIDE, LocalExecutor
 from proctor.engine.execution.run_control import DRAIN, Progress
 from proctor.engine.execution.run_recorder import StoredRun
 from proctor.engine.execution.trial_queue import CaseState, TrialQueue, TrialState
@@ -142,8 +142,8 @@ class Run:
             commit=None if self.stored is None else self._commit,
             concurrency=options.concurrency,
             shortest_timeout=min(limits, default=None),
-            most_aside=options.most_aside,
-            commits_aside=self.agent is None,
+            most_aside=_most_aside(options),
+            commits_aside=_commits_aside(options, runs_agent=self.agent is not None),
         )
         asks_judges = self.plan.asks_judges
         if asks_judges:
@@ -375,6 +375,23 @@ class Run:
     def _is_anything_left(self, not_run: int) -> bool:
         """Return whether the run can be resumed; scoring again cannot make missing trials."""
         return bool(not_run and (self._stopped_by or self.agent is not None))
+
+
+def _most_aside(options: RunOptions) -> int:
+    """Return how many trials may wait for judges while others run; 0 if the first failure may end the run."""
+    return 0 if options.fail_fast or options.max_failures is not None else MOST_ASIDE
+
+
+def _commits_aside(options: RunOptions, *, runs_agent: bool) -> int:
+    """Return how many trials may wait for their commits while others run; 0 if each trial may end the run.
+
+    With an agent there are few: what it did is lost if the store cannot be written any more.
+    """
+    most = _most_aside(options)
+    if not runs_agent:
+        return most
+    is_limited = options.budget is not None or options.max_tokens is not None
+    return 0 if is_limited else min(options.concurrency, most)
 
 
 def _broken(error: StoreError) -> Failure:
