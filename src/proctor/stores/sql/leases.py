@@ -178,5 +178,6 @@ def lost_lease_error(lease: Lease, name: str) -> StoreError:
     """Return the error for a write after another process has taken over the run."""
     return StoreError(
         f"{name}: another process has taken over run {lease.run_id}, because this one did not renew its lease for "
-        f"{LEASE_SECONDS:.0f} s; that process runs the cases that were not written until then"
+        f"{LEASE_SECONDS:.0f} s, or because their clocks differ (processes that share a SQLite file need the same clock; for "
+        "several machines use PostgreSQL). That process runs the cases that were not written until then"
     )

@@ -46,7 +46,7 @@ RECONNECT_SECONDS = 600.0
 """How long a run waits for a database that it cannot reach; nothing is reported as stored meanwhile."""
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 10.0
 """Seconds between two attempts to reach it."""
-_PAUSES = (0.001,) * 10
+_PAUSES = (0.002,) * 10
 """Seconds that a commit waits for what comes right after its first record: so it takes half as many of them."""
 _PAUSES_OF_SCORING = (0.025,) * 10
 """The same for a further scoring, whose trials do not wait for each other's commits: one commit stores many."""
