@@ -122,7 +122,7 @@ def test_a_process_that_lost_its_part_writes_nothing_more(
         patched.setattr("proctor.stores.sql.members.held_by", lambda *_: None)  # its time is over
         again = joined(store, 1)
     writer.put(records(0))
-    with pytest.raises(StoreError, match="another process has taken over run run1.*clocks differ"):
+    with pytest.raises(StoreError, match=r"another process has taken over run run1.*clocks differ"):
         writer.finish(RunSummary(), complete=False)
     write_part(again, [0, 2])
     assert store.standing("run1").trials == 2

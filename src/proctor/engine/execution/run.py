@@ -87,6 +87,8 @@ class Run:
         on_workers = isinstance(
             self.agent, WorkerPool
         )  # they have their own deadlines, and start more slowly
+        if isinstance(self.agent, WorkerPool):
+            self.agent.warn = self._warn
         agent = AgentLifecycle(self.agent, self.agent_label, None if on_workers else self.options.timeout)
         info = await agent.open(self.plan)
         try:
@@ -276,9 +278,13 @@ class Run:
             self._stop(f"max_tokens: the agent has used {used:,} of {most:,} tokens")
         elif spent.trials == spent.silent == 1:
             warnings = [spent.blind_spot() if most is not None else "", self._money.blind_spot()]
-            warn = getattr(self.progress, "warned", None) or (lambda _: None)
             for warning in filter(None, warnings):
-                warn(warning)  # now, while the user can still stop the run
+                self._warn(warning)
+
+    def _warn(self, text: str) -> None:
+        """Pass on a warning now, while the user can still stop the run."""
+        if warned := getattr(self.progress, "warned", None):
+            warned(text)
 
     def _decide_now(self, state: CaseState) -> None:
         """Decide a case outside of the work of a trial: after an interim look, or if the store has all but the verdict."""

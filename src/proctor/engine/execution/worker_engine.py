@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any, Protocol
 
 from proctor.errors import ProctorError
@@ -83,3 +86,28 @@ class Engine(Protocol):
     async def close(self) -> None:
         """Release everything; workers that still run are ended."""
         ...
+
+
+class Admission:
+    """Admits workers that start: a cluster that starts many at once may need machines, images and keys that it lacks."""
+
+    def __init__(self, most: int | None = None, per_minute: int | None = None) -> None:
+        """Take the workers that may start at a time, and within a minute; `None`: no limit."""
+        self._free = asyncio.Semaphore(most) if most is not None else nullcontext()
+        self._interval = 60 / per_minute if per_minute is not None else 0.0
+        self._next = 0.0
+
+    async def __aenter__(self) -> None:
+        await self._free.__aenter__()
+        now = time.monotonic()
+        begin = max(now, self._next)
+        self._next = begin + self._interval
+        try:
+            if begin > now:
+                await asyncio.sleep(begin - now)
+        except BaseException:
+            await self.__aexit__()
+            raise
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._free.__aexit__(None, None, None)

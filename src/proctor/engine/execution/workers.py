@@ -11,8 +11,8 @@ import asyncio
 import itertools
 import json
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import nullcontext, suppress
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -21,7 +21,14 @@ from pydantic import TypeAdapter
 from proctor.agents.base import AgentInfo
 from proctor.common.error_text import safe_str
 from proctor.engine.execution.user_messages import QUESTION, TrialUsers
-from proctor.engine.execution.worker_engine import Engine, EngineError, Facts, Worker, WorkerLostError
+from proctor.engine.execution.worker_engine import (
+    Admission,
+    Engine,
+    EngineError,
+    Facts,
+    Worker,
+    WorkerLostError,
+)
 from proctor.engine.trial.failure_attribution import failure_from
 from proctor.errors import AgentCrashedError, AgentLoadError, SetupError, SetupProblems
 from proctor.schema.evidence.trial import Attempt, Failure, Trial
@@ -44,33 +51,10 @@ _MOST_STARTS = 3
 """Attempts to replace a worker. If the last worker cannot be replaced, the run ends."""
 _CLOSING = 10.0
 """Seconds that workers get to close their agents."""
+_SILENT_SECONDS = 300.0
+"""Seconds without an answer after which a worker whose trials have no time limit is named in a warning: it may be stopped."""
 _SPARE_SECONDS = 60.0
 """Seconds in addition to all deadlines of a trial after which a silent worker counts as lost."""
-
-
-class Admission:
-    """Admits workers that start: a cluster that starts many at once may need machines, images and keys that it lacks."""
-
-    def __init__(self, most: int | None = None, per_minute: int | None = None) -> None:
-        """Take the workers that may start at a time, and within a minute; `None`: no limit."""
-        self._free = asyncio.Semaphore(most) if most is not None else nullcontext()
-        self._interval = 60 / per_minute if per_minute is not None else 0.0
-        self._next = 0.0
-
-    async def __aenter__(self) -> None:
-        await self._free.__aenter__()
-        now = time.monotonic()
-        begin = max(now, self._next)
-        self._next = begin + self._interval
-        try:
-            if begin > now:
-                await asyncio.sleep(begin - now)
-        except BaseException:
-            await self.__aexit__()
-            raise
-
-    async def __aexit__(self, *_: object) -> None:
-        await self._free.__aexit__(None, None, None)
 
 
 class ReceivedEvidence(Protocol):
@@ -90,6 +74,8 @@ class _Seat:
     """Whether one trial waits for the worker, or has it, for itself."""
     suspects: int = 0
     """Trials that it ran when it was lost; 0: it is not lost."""
+    heard_at: float = field(default_factory=time.monotonic)
+    """When it received or answered something last."""
 
     @property
     def is_lost(self) -> bool:
@@ -111,6 +97,8 @@ class WorkerPool:
     seconds: Callable[[int], float | None]
     """Returns the seconds after which a trial of so many turns has passed all its deadlines; `None`: it has none."""
     admission: Admission
+    warn: Callable[[str], None] = lambda _: None
+    """Receives what the user should know while the run is executed."""
     lost_workers: int = 0
     lost_attempts: int = 0
     _keys: Iterator[int] = field(default_factory=itertools.count)
@@ -149,6 +137,8 @@ class WorkerPool:
             await self.close()
             raise SetupProblems([SetupError(text) for text in difference])
         self._first, self._info = facts[:1], _info_of(facts[0][1])
+        if self.seconds(1) is None:
+            self._start_task(self._watch_silence())
 
     def describe(self) -> AgentInfo | None:
         """Return the description of the agent, as a worker has it."""
@@ -249,6 +239,7 @@ class WorkerPool:
         try:
             async with limit:
                 self._waits.add(limit)
+                seat.heard_at = time.monotonic()
                 return await seat.worker.run(json.dumps(request).encode())
         except TimeoutError:
             self._check()
@@ -256,6 +247,22 @@ class WorkerPool:
             raise WorkerLostError(f"{seat.worker.name} has not answered for {seconds:g} s") from None
         finally:
             self._waits.discard(limit)
+            seat.heard_at = time.monotonic()
+
+    async def _watch_silence(self) -> None:
+        """Name workers that do not answer, once: they may compute, and only the user knows how long that may take."""
+        named: set[_Seat] = set()
+        while True:
+            await asyncio.sleep(_SILENT_SECONDS / 10)
+            now = time.monotonic()
+            for seat in self._seats:
+                if seat.busy and now - seat.heard_at > _SILENT_SECONDS and seat not in named:
+                    named.add(seat)
+                    self.warn(
+                        f"{seat.worker.name} has answered nothing for {_SILENT_SECONDS / 60:g} minutes, and its trials have no "
+                        "time limit (--timeout). If it is stopped or hangs, end that process (kill -KILL): its trials are "
+                        "run again on another worker"
+                    )
 
     def _case_text(self, case: EvalCase) -> str:
         """Return the JSON of a case, whose trials mostly follow each other."""
@@ -298,8 +305,13 @@ class WorkerPool:
                 continue
             seat = min(free, key=lambda one: one.busy)
             seat.is_reserved = True
-            while seat.busy and not seat.is_lost:
-                await self._change()
+            try:
+                while seat.busy and not seat.is_lost:
+                    await self._change()
+            except BaseException:
+                seat.is_reserved = False
+                self._wake_up()
+                raise
             if not seat.is_lost:
                 seat.busy += 1
                 return seat
@@ -356,7 +368,10 @@ class WorkerPool:
         self.lost_workers += 1
         if seat in self._seats:
             self._seats.remove(seat)
-        task = asyncio.get_running_loop().create_task(self._replace())
+        self._start_task(self._replace())
+
+    def _start_task(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 

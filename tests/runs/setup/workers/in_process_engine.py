@@ -9,8 +9,8 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any
 
 from proctor.agents.base import Session
-from proctor.engine.execution.worker_engine import Facts, Worker, WorkerLostError
-from proctor.engine.execution.workers import Admission, WorkerPool
+from proctor.engine.execution.worker_engine import Admission, Facts, Worker, WorkerLostError
+from proctor.engine.execution.workers import WorkerPool
 from proctor.engine.run_options import RunOptions
 from proctor.engine.trial.deadlines import Slot
 from proctor.runs.setup.workers.make_pool import differences
@@ -40,6 +40,8 @@ class Engine:
         self.answered: list[str] = []
         self.killers = {"poison", "crash"}
         """Messages that end their worker; `crash` by a crash of its process, `poison` as if it were killed."""
+        self.late = {"late"}
+        """Messages whose answers take an hour; a test removes them."""
         self.most_starts = 100
         self.starting = self.most_starting = 0
         self.is_closed = False
@@ -89,7 +91,9 @@ class InProcessWorker:
         text = text_of(message)
         self.engine.calls.append((self.name, text))
         self.engine.called.set()
-        await asyncio.sleep(3600 if text == "silent" else 0.05 if text == "wait" else 0)
+        await asyncio.sleep(
+            3600 if text == "silent" or text in self.engine.late else 0.05 if text == "wait" else 0
+        )
         if text in self.engine.killers:
             self.has_crashed = text == "crash"
             self.kill()
@@ -132,7 +136,7 @@ def pool(
     per_worker: int = 2,
     own: Facts = FACTS,
     admission: Admission | None = None,
-    seconds: float = 0.1,
+    seconds: float | None = 0.1,
     **job: Any,
 ) -> WorkerPool:
     """Return a pool on the engine; a trial has so many `seconds`, and this process has the facts `own`."""

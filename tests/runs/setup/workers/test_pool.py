@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from proctor.engine.execution import workers
-from proctor.engine.execution.worker_engine import EngineError, Facts
-from proctor.engine.execution.workers import Admission
+from proctor.engine.execution import worker_engine, workers
+from proctor.engine.execution.worker_engine import Admission, EngineError, Facts
 from proctor.engine.trial.conversation import Play
 from proctor.engine.trial.deadlines import Slot
 from proctor.errors import AgentLoadError, SetupProblems
@@ -236,6 +235,57 @@ def test_a_trial_that_is_left_behind_gives_its_place_to_the_next_one_once() -> N
     assert engine.started[0].most_under_way == 1
 
 
+def test_a_cancelled_trial_does_not_keep_the_worker_that_it_waited_for() -> None:
+    async def story() -> list[Trial]:
+        made, slot = pool(engine, workers=1, per_worker=2, seconds=60.0), Slot()
+        await made.open()
+        silent = asyncio.create_task(record(made, "silent", slot=slot))
+        await engine.called.wait()
+        alone = asyncio.create_task(made._take_alone())
+        await asyncio.sleep(0)
+        alone.cancel()
+        await asyncio.wait([alone])
+        trial = await record(made, "hello")
+        silent.cancel()
+        await made.close()
+        return [trial]
+
+    engine = Engine()
+    assert answers(run(story())) == ["hello"]
+
+
+def test_a_silent_worker_without_a_time_limit_is_named_once_and_can_be_ended(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(workers, "_SILENT_SECONDS", 0.05)
+    warnings: list[str] = []
+
+    async def story() -> Trial:
+        warned = asyncio.Event()
+
+        def warn(text: str) -> None:
+            warnings.append(text)
+            warned.set()
+
+        made = pool(engine, workers=1, seconds=None)
+        made.warn = warn
+        await made.open()
+        trial = asyncio.create_task(record(made, "late"))
+        await warned.wait()
+        await asyncio.sleep(0.1)  # it is not named again
+        engine.late.clear()
+        engine.started[0].kill()
+        answered = await trial
+        await made.close()
+        return answered
+
+    engine = Engine()
+    assert answers([run(story())]) == ["late"]
+    assert [text.split(" (")[0] for text in warnings] == [
+        "w1 has answered nothing for 0.000833333 minutes, and its trials have no time limit"
+    ]
+
+
 def test_after_a_failed_start_no_other_worker_starts() -> None:
     async def story() -> None:
         made = pool(engine, workers=3, admission=Admission(per_minute=6_000), error="no module named shop")
@@ -264,7 +314,7 @@ def test_workers_start_one_after_the_other_by_the_ramp(monkeypatch: pytest.Monke
     async def sleep(seconds: float) -> None:
         waits.append(seconds)
 
-    monkeypatch.setattr(workers, "time", SimpleNamespace(monotonic=lambda: clock))
+    monkeypatch.setattr(worker_engine, "time", SimpleNamespace(monotonic=lambda: clock))
 
     async def story() -> None:
         admission = Admission(per_minute=20)

@@ -10,8 +10,8 @@ from typing import Any
 from proctor.agents.load import agent_folder, describe_ref, read_env_file
 from proctor.agents.process.worker_agent import PATH_VARIABLE, reference_of
 from proctor.common.error_text import safe_repr
-from proctor.engine.execution.worker_engine import Engine, Facts
-from proctor.engine.execution.workers import Admission, WorkerPool
+from proctor.engine.execution.worker_engine import Admission, Engine, Facts
+from proctor.engine.execution.workers import WorkerPool
 from proctor.engine.run_options import RunOptions
 from proctor.engine.trial.conversation import HOOKS
 from proctor.errors import AgentLoadError, SetupError
