@@ -17,8 +17,7 @@ from math import fsum, sqrt
 from random import Random
 
 from proctor.analysis.compare.compare_cases import CompareOptions, Side, compare_cases
-from proctor.analysis.compare.measures import by_case, lower_bound
-from proctor.analysis.compare.missing_verdicts import PairedScore
+from proctor.analysis.compare.measures import PairedScore, by_case, lower_bound
 from proctor.schema.analysis.comparison import Change, ComparedRun
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, TrialResult
 from proctor.stats.intervals import exactly, wilson

@@ -247,7 +247,9 @@ def _metric(name: str, before: _Measured, now: _Measured) -> Iterator[RunDiffere
 
 def _is_other_code(before: MetricManifest, now: MetricManifest, *, is_told: bool) -> bool:
     """Return whether a metric is computed differently. `is_told`: other reported differences explain a different definition."""
-    if before.has_other_modules(now) or (before.code and now.code and before.code != now.code):
+    if is_known_to_differ(before.modules, now.modules) or (
+        before.code and now.code and before.code != now.code
+    ):
         return True
     return not is_told and before.definition != now.definition
 
@@ -266,7 +268,7 @@ def _own(name: str, before: _Measured, now: _Measured) -> Iterator[RunDifference
         )
     if before[0].judge != now[0].judge:
         yield RunDifference("judge", f"the judge of {name} was {before[0].judge} and is {now[0].judge}")
-    elif before[0].has_other_judge_code(now[0]):
+    elif is_known_to_differ(before[0].judge_code, now[0].judge_code):
         yield RunDifference("judge", f"the code of the judge of {name} ({now[0].judge}) changed")
     if before[0].prompts != now[0].prompts:
         yield RunDifference("prompt", f"the prompt of {name} is another one")
@@ -361,6 +363,11 @@ def _value(value: object) -> str:
 
 
 # --- unknown code: metrics that may have changed unnoticed ------------------------------------------------------------
+
+
+def is_known_to_differ(was: str, is_now: str) -> bool:
+    """Return whether two hashes of code are known and differ."""
+    return was != is_now and not {was, is_now} & {"", UNKNOWN_MODULES}
 
 
 def unknown_changes(name: str, both: Sequence[MetricManifest]) -> Iterator[RunDifference]:

@@ -105,12 +105,7 @@ def _by_history(estimate: Estimate, prepared: Prepared, store: Store) -> Estimat
     sets = {chosen.summary.eval_set_id for chosen in plan.sets}
     for run in _to_go_by(store, sets, prepared.agent_label):
         cases = _cases(store.load(run.run_id), sets)
-        metrics = {
-            name
-            for case in cases
-            for name, metric in case.metrics.items()
-            if any(score is not None for score in metric.per_trial)
-        }
+        metrics = _scored_metrics(cases)
         if not cases or (judged and not judged & metrics):
             continue
         estimate.run_id, estimate.seen = run.run_id, len(cases)
@@ -132,6 +127,12 @@ def _to_go_by(store: Store, sets: set[str], agent: str) -> list[RunRecord]:
     """Return the latest runs of these sets: those of the same agent first, then finished ones, then the newest."""
     runs = (run for run in islice(store.runs(), _MOST_RUNS) if sets & set(run.sets))
     return sorted(runs, key=lambda run: (run.agent != agent, run.state is not RunState.FINISHED))
+
+
+def _scored_metrics(cases: Iterable[CaseResult]) -> set[str]:
+    """Return the metrics that a trial of any case has a score of."""
+    metrics = (one for case in cases for one in case.metrics.items())
+    return {name for name, metric in metrics if any(score is not None for score in metric.per_trial)}
 
 
 def _cases(result: Any, sets: Iterable[str]) -> list[CaseResult]:

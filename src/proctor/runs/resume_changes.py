@@ -11,6 +11,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from proctor.runs.differences import is_known_to_differ
 from proctor.runs.setup.judge_and_user import AN_OBJECT
 from proctor.runs.setup.manifest import judging_of, planned_cases
 from proctor.schema.results.manifest import Judging, Manifest, MetricManifest, PlannedCase, counting
@@ -98,9 +99,10 @@ def _configs(before: Judging, now: Judging) -> Iterator[str]:
 
 
 def _is_other(was: MetricManifest, is_now: MetricManifest) -> bool:
-    if was.has_other_modules(is_now) or was.has_other_judge_code(is_now):
-        return True
-    return was.definition != is_now.definition
+    return was.definition != is_now.definition or any(
+        is_known_to_differ(*hashes)
+        for hashes in ((was.modules, is_now.modules), (was.judge_code, is_now.judge_code))
+    )
 
 
 def _judge(was: MetricManifest | None, is_now: MetricManifest) -> str:
@@ -109,7 +111,7 @@ def _judge(was: MetricManifest | None, is_now: MetricManifest) -> str:
         return ""
     if was.judge != is_now.judge:
         return f": its judge was {was.judge} and is {is_now.judge}"
-    if was.has_other_judge_code(is_now):
+    if is_known_to_differ(was.judge_code, is_now.judge_code):
         return f": the code of its judge {is_now.judge} is another one"
     return ": its prompt is another one" if was.prompts != is_now.prompts else ""
 

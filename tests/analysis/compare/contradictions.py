@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from proctor.analysis.compare.outcome_text import (
     OUTCOME_NAMES,
     case_fell_before_correction,
-    fell_before_correction,
 )
 from proctor.schema.analysis.comparison import (
     PASSED,
@@ -100,7 +99,7 @@ def _of_improvement(found: Comparison) -> Iterator[str]:
 def _of_no_difference(found: Comparison) -> Iterator[str]:
     if found.changed(CaseChange.NOW_FAILS):
         yield "no difference seen, and a case now fails"
-    fallen = [one.name for one in found.measures if fell_before_correction(one)]
+    fallen = [one.name for one in found.measures if one.fell_before_correction]
     if fallen:
         yield f"no difference seen, and {fallen} fell"
     dropped = [one for one in found.cases if _dropped(one)]
@@ -122,7 +121,7 @@ def _of_inconclusive(found: Comparison) -> Iterator[str]:
     reasons = {
         "passed and now fail": bool(found.changed(CaseChange.NOW_FAILS)),
         "far fewer trials": bool(found.changed(CaseChange.FEWER_TRIALS)),
-        "not significant after correction": any(map(fell_before_correction, found.measures))
+        "not significant after correction": any(one.fell_before_correction for one in found.measures)
         or "far fewer trials" in found.sentence,
         "a regression cannot be excluded": bool(found.missing_base or found.missing_candidate),
         "is not ruled out": found.general is not None and found.general.lowest < -found.margin,

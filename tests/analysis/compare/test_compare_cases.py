@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from proctor.analysis.compare.compare_cases import CompareOptions, compare_cases
-from proctor.analysis.compare.measures import lower_bound, p_value_by_case
-from proctor.analysis.compare.missing_verdicts import PairedScore
+from proctor.analysis.compare.measures import PairedScore, lower_bound, p_value_by_case
 from proctor.analysis.compare.resemblance import could_be_beyond_resemblance, is_beyond_resemblance
 from proctor.schema.analysis.comparison import CaseChange, Change, Comparison, Trials
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome

@@ -27,8 +27,7 @@ from typing import TYPE_CHECKING, Required, TypedDict, Unpack
 
 from proctor.analysis.acceptance.held_out_set import input_hash, is_share
 from proctor.analysis.compare.compare_runs import compare
-from proctor.analysis.compare.measures import by_case
-from proctor.analysis.compare.missing_verdicts import PairedScore
+from proctor.analysis.compare.measures import PairedScore, by_case
 from proctor.analysis.compare.outcome_text import points
 from proctor.common.option_kinds import number_problem
 from proctor.common.safe_text import count_text

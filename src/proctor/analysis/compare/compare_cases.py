@@ -8,16 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import fsum
 
 from proctor.analysis.compare.case_pairing import Pairs, changed_cases, pair
 from proctor.analysis.compare.detectable import Detectable, detectable_drop
 from proctor.analysis.compare.error_budget import ErrorBudget, divide_error
 from proctor.analysis.compare.futility import FUTILE, Ahead, chance_to_decide
 from proctor.analysis.compare.measures import (
+    Means,
+    PairedScore,
     Tested,
     by_case,
     hull,
     in_general,
+    means_of,
     more_needed,
     on_these_cases,
     p_value_by_case,
@@ -25,21 +29,13 @@ from proctor.analysis.compare.measures import (
 from proctor.analysis.compare.missing_verdicts import (
     CompletedCase,
     Completion,
-    Means,
-    PairedScore,
     Range,
     completions,
     credible_ranges,
     deciding_metrics,
-    means_of,
     total_missing,
 )
-from proctor.analysis.compare.outcome_text import (
-    Basis,
-    case_fell_before_correction,
-    describe,
-    fell_before_correction,
-)
+from proctor.analysis.compare.outcome_text import Basis, case_fell_before_correction, describe
 from proctor.analysis.compare.resemblance import could_be_beyond_resemblance, is_beyond_resemblance
 from proctor.schema.analysis.comparison import (
     PASSED,
@@ -127,8 +123,8 @@ class _Evidence:
     """The cases whose verdict changed from passed to failed."""
     has_dropped: bool = False
     """Whether a case passes significantly fewer trials before correction."""
-    least_difference: float = 0.0
-    """The difference of the pass rates with the worst values of the missing verdicts."""
+    has_lower_rate: bool = False
+    """Whether the pass rate is lower with the worst values of the missing verdicts."""
 
     def is_regression(self, options: CompareOptions) -> bool:
         """Return whether the candidate is worse by any of the tests."""
@@ -138,12 +134,12 @@ class _Evidence:
     @property
     def is_improvement(self) -> bool:
         """Return whether the candidate is better by any of the tests, and its pass rate is not lower."""
-        return self.least_difference >= 0 and (bool(self.better) or self._has("better"))
+        return not self.has_lower_rate and (bool(self.better) or self._has("better"))
 
     @property
     def has_fallen(self) -> bool:
         """Return whether a case fell, or a measure dropped significantly before correction."""
-        return self.has_fallen_case or any(map(fell_before_correction, self.measures))
+        return self.has_fallen_case or any(one.fell_before_correction for one in self.measures)
 
     @property
     def has_fallen_case(self) -> bool:
@@ -209,8 +205,8 @@ def _test(comparison: Comparison, pairs: Pairs, views: Sequence[Completion], opt
     comparison.measures = [*evidence.measures, *comparison.measures]
     comparison.significant_cases, comparison.general = evidence.worse, evidence.general
     if comparison.outcome in UNDECIDED and PASSED not in options.apart:
-        rates = [one.rates for one in views[0].cases]
-        comparison.more_cases, comparison.more_trials = more_needed(rates, options.margin, options.confidence)
+        needed = more_needed(views[0].rates, options.margin, options.confidence)
+        comparison.more_cases, comparison.more_trials = needed
         comparison.futile = _is_futile(pairs, views, options)
     return worst.has_fallen
 
@@ -259,7 +255,7 @@ def _evidence(pairs: Pairs, views: Sequence[Completion], options: CompareOptions
         _significant_cases(both, budget.cases, better=True),
         [one for one in views[-1].cases if one.fell],
         any(case_fell_before_correction(one.counts) for one in views[-1].cases),
-        min(view.difference for view in views),
+        any(fsum(one.difference for one in view.rates) < 0 for view in views),
     )
 
 
@@ -319,8 +315,8 @@ def _passed(
     pairs: Pairs, views: Sequence[Completion], both: Sequence[Completion], options: CompareOptions
 ) -> Measured:
     """Test the pass rate over these cases; the means shown are those of the cases with every verdict."""
-    ends = zip(both[0].cases, both[-1].cases, strict=True)
-    changes = sum(worst.rates.difference * best.rates.difference > 0 for worst, best in ends)
+    ends = zip(both[0].rates, both[-1].rates, strict=True)
+    changes = sum(worst.difference * best.difference > 0 for worst, best in ends)
     means = _rates(pairs, views)
     level, alone = 2 * options.budget.overall, options.by_test_alone
     tested = [
@@ -429,13 +425,13 @@ def _rates(pairs: Pairs, views: Sequence[Completion]) -> Means:
         for _, before, now in pairs.both
         if before.trials.rate is not None and now.trials.rate is not None
     ]
-    return means_of(known, [[one.rates for one in view.cases] for view in views])
+    return means_of(known, [view.rates for view in views])
 
 
 def _in_general(pairs: Pairs, views: Sequence[Completion], options: CompareOptions) -> InGeneral:
     level = 1 - options.confidence if options.look is None else options.look.two_sided
     return in_general(
-        views, _rates(pairs, views).difference, error=options.error, margin=options.margin,
+        [view.rates for view in views], _rates(pairs, views).difference, error=options.error, margin=options.margin,
         level=2 * options.budget.general if options.generalize else level,
         gates=options.generalize and PASSED not in options.apart, by_test_alone=options.by_test_alone,
     )  # fmt: skip

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil, fsum, log2, sqrt
 
-from proctor.analysis.compare.missing_verdicts import Completion, PairedScore
 from proctor.analysis.compare.resemblance import resemblance, supposed_resemblance
 from proctor.schema.analysis.comparison import InGeneral
 from proctor.stats.bootstrap import mean_difference, most_lost
@@ -23,6 +22,64 @@ Interval = tuple[float, float]
 LEAST_LEVEL = 1e-9
 """The smallest two-sided level that a test is asked for: an early look may ask for less, and no interval has it."""
 _BISECTIONS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class PairedScore:
+    """A measure of one case in both runs: means over so many trials."""
+
+    before: float
+    now: float
+    trials_before: int
+    trials_now: int
+
+    @classmethod
+    def of_trials(cls, case: TwoCounts) -> PairedScore:
+        """Return the pass rates of a case."""
+        rates = case.before / case.trials_before, case.now / case.trials_now
+        return cls(*rates, case.trials_before, case.trials_now)
+
+    @property
+    def difference(self) -> float:
+        """Candidate less base; a difference that is 0 except for rounding is 0, and equal differences are equal."""
+        return round(self.now - self.before, 12) + 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """The means of a measure over the cases."""
+
+    base: float
+    candidate: float
+    known: int
+    """The number of cases that they are of: those with all values. 0: they are midway between the bounds over all cases."""
+
+    @property
+    def difference(self) -> float:
+        """Candidate less base."""
+        return self.candidate - self.base
+
+
+def means_of(known: Sequence[PairedScore], views: Sequence[Sequence[PairedScore]]) -> Means:
+    """Return the mean of the base and of the candidate, by the `known` values of cases.
+
+    Without any, or if the missing values rule out their difference, the means are midway between those of the worst and
+    the best values.
+    """
+    before, now = _both_means(known)
+    ends = [last - first for first, last in map(_both_means, views)]
+    if known and min(ends) - 1e-9 <= now - before <= max(ends) + 1e-9:
+        return Means(before, now, len(known))
+    return Means(*_both_means([one for view in views for one in view]), known=0)
+
+
+def _both_means(values: Sequence[PairedScore]) -> tuple[float, float]:
+    return _mean(one.before for one in values), _mean(one.now for one in values)
+
+
+def _mean(values: Iterable[float]) -> float:
+    numbers = list(values)
+    return fsum(numbers) / len(numbers) if numbers else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,7 +321,7 @@ _MOST_TRIALS = 50
 
 
 def in_general(
-    views: Sequence[Completion],
+    views: Sequence[Sequence[PairedScore]],
     known_difference: float,
     *,
     level: float,
@@ -273,15 +330,13 @@ def in_general(
     gates: bool,
     by_test_alone: bool = False,
 ) -> InGeneral:
-    """Return the difference of pass rates for cases like these, under every completion of the missing verdicts.
+    """Return the difference of pass rates for cases like these, by the pass rates under every completion of the missing verdicts.
 
     `level` is that of the test and of its interval (two-sided), `error` that of the lower bound (one-sided).
     """
-    tested = [
-        by_case([one.rates for one in view.cases], level, 1.0, by_test_alone=by_test_alone) for view in views
-    ]
+    tested = [by_case(rates, level, 1.0, by_test_alone=by_test_alone) for rates in views]
     widest = hull(tested, known_difference)
-    lowest = min(lower_bound([one.rates for one in view.cases], error, margin) for view in views)
+    lowest = min(lower_bound(rates, error, margin) for rates in views)
     low = min(widest.low, lowest) if widest.low <= 0 else widest.low
     return InGeneral(
         widest.difference, low, widest.high, 1 - widest.level, widest.p_value, max(low, lowest), gates

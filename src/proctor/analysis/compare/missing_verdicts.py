@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from math import fsum
 
 from proctor.analysis.compare.case_pairing import BriefCase, Key, Pairs
+from proctor.analysis.compare.measures import PairedScore
 from proctor.schema.analysis.comparison import PASSED, USAGE_MEASURES
 from proctor.schema.results.score import Outcome
 from proctor.stats.unequal_counts import TwoCounts
@@ -26,27 +26,6 @@ _FEW = 0.02
 _ROUNDING = 1e-9
 _BEYOND = 4.0
 """A missing score of a metric without a known range counts as this multiple of all known differences together."""
-
-
-@dataclass(frozen=True, slots=True)
-class PairedScore:
-    """A measure of one case in both runs: means over so many trials."""
-
-    before: float
-    now: float
-    trials_before: int
-    trials_now: int
-
-    @classmethod
-    def of_trials(cls, case: TwoCounts) -> PairedScore:
-        """Return the pass rates of a case."""
-        rates = case.before / case.trials_before, case.now / case.trials_now
-        return cls(*rates, case.trials_before, case.trials_now)
-
-    @property
-    def difference(self) -> float:
-        """Candidate less base; a difference that is 0 except for rounding is 0, and equal differences are equal."""
-        return round(self.now - self.before, 12) + 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +43,6 @@ class CompletedCase:
         """The name in the form `set/case`."""
         return f"{self.key[0]}/{self.key[1]}"
 
-    @property
-    def rates(self) -> PairedScore:
-        """The pass rates."""
-        return PairedScore.of_trials(self.counts)
-
 
 @dataclass(frozen=True, slots=True)
 class Completion:
@@ -80,9 +54,9 @@ class Completion:
     """Whether at most 2 % (or one) of the verdicts of each run are missing."""
 
     @property
-    def difference(self) -> float:
-        """The difference of the pass rates, candidate less base."""
-        return _mean(one.rates.difference for one in self.cases)
+    def rates(self) -> list[PairedScore]:
+        """The pass rates of the cases."""
+        return [PairedScore.of_trials(one.counts) for one in self.cases]
 
 
 def missing_count(case: BriefCase, planned: int) -> int:
@@ -221,43 +195,6 @@ def _beyond(known: Iterable[Sequence[float]]) -> Range:
         differences += abs(scores[-1] - scores[0]) if scores else 0.0
     width = _BEYOND * (differences + max(map(abs, values)) + 1.0)
     return min(values) - width, max(values) + width
-
-
-@dataclass(frozen=True, slots=True)
-class Means:
-    """The means of a measure over the cases."""
-
-    base: float
-    candidate: float
-    known: int
-    """The number of cases that they are of: those with all values. 0: they are midway between the bounds over all cases."""
-
-    @property
-    def difference(self) -> float:
-        """Candidate less base."""
-        return self.candidate - self.base
-
-
-def means_of(known: Sequence[PairedScore], views: Sequence[Sequence[PairedScore]]) -> Means:
-    """Return the mean of the base and of the candidate, by the `known` values of cases.
-
-    Without any, or if the missing values rule out their difference, the means are midway between those of the worst and
-    the best values.
-    """
-    before, now = _both_means(known)
-    ends = [last - first for first, last in map(_both_means, views)]
-    if known and min(ends) - 1e-9 <= now - before <= max(ends) + 1e-9:
-        return Means(before, now, len(known))
-    return Means(*_both_means([one for view in views for one in view]), known=0)
-
-
-def _both_means(values: Sequence[PairedScore]) -> tuple[float, float]:
-    return _mean(one.before for one in values), _mean(one.now for one in values)
-
-
-def _mean(values: Iterable[float]) -> float:
-    numbers = list(values)
-    return fsum(numbers) / len(numbers) if numbers else 0.0
 
 
 def total_missing(pairs: Pairs, planned: tuple[int, int]) -> tuple[int, int]:

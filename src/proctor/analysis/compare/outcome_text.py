@@ -18,6 +18,7 @@ from proctor.schema.analysis.comparison import (
     PASSED,
     TRIAL_COST,
     TRIAL_SECONDS,
+    UNCORRECTED,
     CaseChange,
     Change,
     ChangedCase,
@@ -266,21 +267,13 @@ def _fall_parts(comparison: Comparison) -> Iterator[str]:
         cases = "1 case passes" if len(dropped) == 1 else f"{len(dropped):,} cases pass"
         yield f"{cases} far fewer trials ({_named(dropped)}), not significant after correction"
     for one in comparison.measures:
-        if fell_before_correction(one) and not one.verdict:
+        if one.fell_before_correction and not one.verdict:
             yield f"{change_text(one)}, not significant after correction"
-
-
-_UNCORRECTED = 0.05
-
-
-def fell_before_correction(one: Measured) -> bool:
-    """Return whether a measure that decides dropped significantly, as if it were the only one."""
-    return one.decides and one.is_drop and one.p_value <= _UNCORRECTED
 
 
 def case_fell_before_correction(case: TwoCounts) -> bool:
     """Return whether a case passes significantly fewer trials, as if it were the only one."""
-    return case_test(case)[0] <= _UNCORRECTED / 2  # one-sided
+    return case_test(case)[0] <= UNCORRECTED / 2  # one-sided
 
 
 def _error(comparison: Comparison) -> str:

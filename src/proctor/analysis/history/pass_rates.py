@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from proctor.analysis.history.text import change_text, run_fields
 from proctor.common.safe_text import count_text
@@ -45,22 +45,28 @@ def pass_rate_blocks(history: RunHistory, agent: str, look: Look) -> Iterator[Bl
     if len(runs) < 2:
         return
     most = len(runs) if look.verbose else _MOST_RUNS if len(groups) == 1 else _FEWER_RUNS
-    several_sets = len({run.sets for run in runs}) > 1
-    rows: list[Row] = []
-    for place, run in enumerate(runs[:most]):
-        end = "newest" if not place else "oldest" if place == len(runs) - 1 else ""
-        rows.append(_row(run, points[run.run_id], end, look, several_sets=several_sets))
-    width = _bar_width(look)
-    columns = [
-        Column(), Column("run"), Column("started"), Column("pass rate", right=True), Column("95 % CI"),
-        Column(f"0 %{'100 %'.rjust(width - 3)}"), Column("cases", right=True),
-    ]  # fmt: skip
-    yield Table([*columns, *([Column("sets", is_cut=True)] if several_sets else [])], rows, is_plain=False)
+    yield _table(runs, points, most, look)
     if len(runs) > most:
         yield Line([Span(f"{count_text(len(runs) - most, 'older run')} (-v: all)", "dim")], indent=2)
     drawn = {run.run_id for run in runs[: most + 1]}
     yield from _change_lines([one for one in changes if one.before.run_id in drawn], look)
     yield Gap()
+
+
+def _table(runs: Sequence[HistoryRun], points: Mapping[str, MetricPoint], most: int, look: Look) -> Table:
+    several_sets = len({run.sets for run in runs}) > 1
+    ends = {runs[-1].run_id: "oldest", runs[0].run_id: "newest"}
+    columns = [
+        Column(), Column("run"), Column("started"), Column("pass rate", right=True), Column("95 % CI"),
+        Column(f"0 %{'100 %'.rjust(_bar_width(look) - 3)}"), Column("cases", right=True),
+    ]  # fmt: skip
+    if several_sets:
+        columns.append(Column("sets", is_cut=True))
+    rows = [
+        _row(run, points[run.run_id], ends.get(run.run_id, ""), look, several_sets=several_sets)
+        for run in runs[:most]
+    ]
+    return Table(columns, rows, is_plain=False)
 
 
 def _bar_width(look: Look) -> int:

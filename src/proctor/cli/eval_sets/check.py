@@ -66,15 +66,19 @@ def check(
     from proctor.files.eval_sets.file_problems import check_file
 
     settings = read_settings({"warnings_as_errors": warnings_as_errors})
+
+    def is_set(name: str) -> bool:
+        return bool(settings.options.get(name, False))
+
     accepted = {
         "allow_duplicate_ids": allow_duplicate_ids,
-        "allow_unknown_keys": allow_unknown_keys or settings.options.get("allow_unknown_keys", False),
+        "allow_unknown_keys": allow_unknown_keys or is_set("allow_unknown_keys"),
     }
     reports = [check_file(path, **accepted) for path in map(Path, files) if not path.is_dir()]
     reports += _in_folders(files, accepted)
-    allowed = allow_unasserted or settings.options.get("allow_unasserted", False)
+    allowed = allow_unasserted or is_set("allow_unasserted")
     reports += check_meaning(reports, config or settings.config, settings.user, allow_unasserted=allowed)
-    if warnings_as_errors or settings.options.get("warnings_as_errors", False):
+    if warnings_as_errors or is_set("warnings_as_errors"):
         for report in reports:
             report.refuse_warnings()
     if not reports:
@@ -116,14 +120,19 @@ def _as_text(reports: Sequence[Report]) -> Iterator[str]:
         yield from map(str, report.problems)
         if report.usable:
             yield f"{report.file}: {'fine' if not report.problems else 'readable'}: {_what(report)}"
-    errors = sum(problem.severity == "error" for report in reports for problem in report.problems)
-    warnings = sum(len(report.problems) for report in reports) - errors
-    if len(reports) > 1 or errors or warnings:
-        unreadable = sum(not report.readable for report in reports)
-        refused = sum(report.readable and not report.usable for report in reports)
-        numbers = ((unreadable, "cannot be read"), (refused, "would be refused by a run"))
-        bad = ", ".join(f"{number} {what}" for number, what in numbers if number) or "all can be read"
-        yield f"{count_text(len(reports), 'file')}: {bad}; {count_text(errors, 'error')}, {count_text(warnings, 'warning')}"
+    if len(reports) > 1 or any(report.problems for report in reports):
+        yield _total(reports)
+
+
+def _total(reports: Sequence[Report]) -> str:
+    severities = [problem.severity for report in reports for problem in report.problems]
+    errors = severities.count("error")
+    unreadable = sum(not report.readable for report in reports)
+    refused = sum(report.readable and not report.usable for report in reports)
+    numbers = ((unreadable, "cannot be read"), (refused, "would be refused by a run"))
+    bad = ", ".join(f"{number} {what}" for number, what in numbers if number) or "all can be read"
+    counts = f"{count_text(errors, 'error')}, {count_text(len(severities) - errors, 'warning')}"
+    return f"{count_text(len(reports), 'file')}: {bad}; {counts}"
 
 
 def _what(report: Report) -> str:

@@ -19,6 +19,7 @@ from proctor.common.safe_text import clean, clean_json
 
 if TYPE_CHECKING:
     from proctor.files.traces.conversations import TracedConversation, TracedTurn
+    from proctor.schema.format.content import Part
 
 WHERE, END, SHOW = "Where", "When it ends", "What to show"
 
@@ -148,19 +149,23 @@ def _lines(conversation: TracedConversation) -> Iterator[str]:
 
 
 def _events(turn: TracedTurn) -> Iterator[str]:
-    from proctor.files.yaml.call_syntax import write_call
-
     for event in turn.events:
         for part in (event.content and event.content.parts) or ():
-            if (call := part.function_call) is not None:
-                name = call.name or "?"
-                yield f"    {event.author}  {_short(write_call(name, call.args or {}) or name)}"
-            elif (answer := part.function_response) is not None:
-                yield f"      -> {_short(json.dumps(answer.response, ensure_ascii=False, default=str))}"
-            elif part.text and not part.thought:
-                yield f"    {event.author}> {_short(part.text)}"
+            yield from _part_lines(event.author, part)
         if event.error_code:
             yield f"    {event.author}  error {event.error_code}: {_short(event.error_message or '')}"
+
+
+def _part_lines(author: str, part: Part) -> Iterator[str]:
+    from proctor.files.yaml.call_syntax import write_call
+
+    if (call := part.function_call) is not None:
+        name = call.name or "?"
+        yield f"    {author}  {_short(write_call(name, call.args or {}) or name)}"
+    elif (answer := part.function_response) is not None:
+        yield f"      -> {_short(json.dumps(answer.response, ensure_ascii=False, default=str))}"
+    elif part.text and not part.thought:
+        yield f"    {author}> {_short(part.text)}"
 
 
 def _short(text: str, most: int = 120) -> str:

@@ -52,21 +52,28 @@ def vertex_model(name: ModelName) -> ProviderModel:
     model = match["model"] if match else name.model
     if model.startswith(("claude", "projects/")):
         raise SetupError(f"The model {name.text}: of Vertex AI, only Gemini's models are in this version.")
-    if not is_provider_address(name, "googleapis.com"):
-        # another server with this protocol, which gets none of Google's keys and tokens
+    is_own = not is_provider_address(name, "googleapis.com")
+    if is_own:  # another server with this protocol, which gets none of Google's keys and tokens
         build = client("google:GoogleModel", _CLOUD, model, base_url=name.url, api_key=key_for(name))
-        return ProviderModel(replace(name, model=model), dialect="google", build=build, own_address=True)
-    key = first_set(*_KEYS) if not (project and location) else ""
-    if not key and not (project and location):
-        raise SetupError(
-            f"The model {name.text} cannot be asked on Vertex AI: set the environment variables {_PROJECT} and "
-            f"{_LOCATION}{_half()}."
-        )
+    else:
+        address = name.url or first_set("GOOGLE_VERTEX_BASE_URL") or None
+        access = _access(name, project, location)
+        build = client("google:GoogleModel", _CLOUD, model, base_url=address, **access)
+    return ProviderModel(replace(name, model=model), dialect="google", build=build, own_address=is_own)
+
+
+def _access(name: ModelName, project: str, location: str) -> dict[str, str]:
+    """Return the project and its location, or a key where they are not both given."""
+    access = {"project": project, "location": location}
+    if not (project and location):
+        access = {"api_key": first_set(*_KEYS)}
+        if not access["api_key"]:
+            raise SetupError(
+                f"The model {name.text} cannot be asked on Vertex AI: set the environment variables {_PROJECT} and "
+                f"{_LOCATION}{_half()}."
+            )
     _check_credentials(name)
-    address = name.url or first_set("GOOGLE_VERTEX_BASE_URL") or None
-    access = {"api_key": key} if key else {"project": project, "location": location}
-    build = client("google:GoogleModel", _CLOUD, model, base_url=address, **access)
-    return ProviderModel(replace(name, model=model), dialect="google", build=build)
+    return access
 
 
 def _half() -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import singledispatch
+from itertools import islice
 from typing import TextIO
 
 from proctor.common.safe_text import cells, clean, encodable, shorten
@@ -39,11 +40,14 @@ from proctor.reports.content.text_blocks import (
     Verdict,
 )
 
+_AT_ONCE = 100
+
 
 def write_lines(lines: Iterable[str], out: TextIO) -> None:
-    """Write lines to `out`, each with everything unsafe as a visible escape."""
-    encoding = getattr(out, "encoding", None)
-    out.writelines(encodable(clean(line), encoding).rstrip() + "\n" for line in lines)
+    """Write lines to `out`, some at a time, each with everything unsafe as a visible escape."""
+    encoding, rest = getattr(out, "encoding", None), iter(lines)
+    while some := [*islice(rest, _AT_ONCE)]:
+        out.write("".join([encodable(clean(line), encoding).rstrip() + "\n" for line in some]))
 
 
 def fields(*texts: str) -> str:

@@ -153,28 +153,48 @@ class _BlockDrawing:
 
     @draw.register
     def _(self, block: Table) -> None:
-        indexes = [index for index, column in enumerate(block.columns) if column.is_drawn]
-        columns = [block.columns[index] for index in indexes]
-        rows = [
-            [self._cell(row.cells[index], block.columns[index]) for index in indexes] for row in block.rows
-        ]
-        if any(column.heading for column in columns):
-            rows.insert(0, [Text(column.heading, "dim", no_wrap=column.is_cut) for column in columns])
-        widths = [max(row[index].cell_len for row in rows) for index in range(len(columns))] if rows else []
+        columns = [column for column in block.columns if column.is_drawn]
+        rows = self._rows(block, columns)
+        widths = [max(cell.cell_len for cell in cells) for cells in zip(*rows, strict=True)]
         has_room = sum(widths) + _GAP * (len(widths) - 1) + 2 + block.indent <= self._page.width
         name = next((index for index, column in enumerate(columns) if column.is_name), None)
         if name is None or has_room:
             self._draw_grid(map(_rich_column, columns), rows, 2 + block.indent)
-            return
+        else:
+            self._draw_below_names(columns, rows, widths, name, block.indent)
+
+    def _rows(self, block: Table, columns: Sequence[Column]) -> list[list[Text]]:
+        """Return the cells that are drawn, with the headings first if there are any."""
+        rows = [
+            [
+                self._cell(cell, column)
+                for cell, column in zip(row.cells, block.columns, strict=True)
+                if column.is_drawn
+            ]
+            for row in block.rows
+        ]
+        if any(column.heading for column in columns):
+            rows.insert(0, [Text(column.heading, "dim", no_wrap=column.is_cut) for column in columns])
+        return rows
+
+    def _draw_below_names(
+        self,
+        columns: Sequence[Column],
+        rows: Sequence[Sequence[Text]],
+        widths: Sequence[int],
+        name: int,
+        indent: int,
+    ) -> None:
+        """Draw each row below a line with its first cells, up to its name: for a narrow terminal."""
         for row in rows:
             names = [cell for cell in row[: name + 1] if cell.plain]
             if names:
-                self._page.print(Text(" ").join(names), indent=2 + block.indent)
+                self._page.print(Text(" ").join(names), indent=2 + indent)
             rest = (
                 RichColumn(justify="right" if column.right else "left", width=width)
                 for column, width in zip(columns[name + 1 :], widths[name + 1 :], strict=True)
             )
-            self._draw_grid(rest, [row[name + 1 :]], 4 + block.indent)
+            self._draw_grid(rest, [row[name + 1 :]], 4 + indent)
 
     def _draw_grid(self, columns: Iterable[RichColumn], rows: Iterable[Sequence[Text]], indent: int) -> None:
         grid = self._page.grid(*columns)

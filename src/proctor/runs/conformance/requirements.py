@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from proctor.agents.base import AgentInfo
@@ -80,7 +80,6 @@ async def _pairing(subject: Subject) -> None:
     async for number, turn in _turns(subject):
         earlier = [] if number == 1 else earlier  # pending calls may be answered in a later turn
         open_calls: list[FunctionCall] = []
-        waiting = {name for event in turn.events for name in event.long_running_tool_ids or ()}
         for event in turn.events:
             calls = _calls(event)
             has_calls = has_calls or bool(calls)
@@ -90,14 +89,16 @@ async def _pairing(subject: Subject) -> None:
                 call = _call_of(response, [*open_calls, *earlier], number)
                 (open_calls if call in open_calls else earlier).remove(call)
         earlier += open_calls
-        unanswered = [call.name for call in open_calls if call.id not in waiting]
-        answered = any(_responses(event) for event in turn.events)
-        if unanswered and answered:
-            raise ConformanceError(
-                f"turn {number}: no response to the call of {', '.join(map(str, unanswered))}"
-            )
+        _check_answered(turn, open_calls, number)
     if not has_calls:
         raise NotApplicableError("it called no tool: --set FILE names conversations in which it does")
+
+
+def _check_answered(turn: Turn, open_calls: Sequence[FunctionCall], number: int) -> None:
+    waiting = {name for event in turn.events for name in event.long_running_tool_ids or ()}
+    unanswered = [call.name for call in open_calls if call.id not in waiting]
+    if unanswered and any(map(_responses, turn.events)):
+        raise ConformanceError(f"turn {number}: no response to the call of {', '.join(map(str, unanswered))}")
 
 
 def _check_ids(calls: list[FunctionCall], before: list[FunctionCall], number: int) -> None:

@@ -77,6 +77,10 @@ class CaseChange(StrEnum):
     __bool__ = refuse_truth
 
 
+UNCORRECTED = 0.05
+"""The two-sided significance level of a test without correction for the others."""
+
+
 @dataclass(frozen=True, slots=True)
 class Trials:
     """The number of trials of one case by outcome."""
@@ -163,6 +167,11 @@ class Measured:
     def is_drop(self) -> bool:
         """Whether the candidate is worse by this measure, significantly or not."""
         return self.difference > 0 if self.lower_is_better else self.difference < 0
+
+    @property
+    def fell_before_correction(self) -> bool:
+        """Whether a measure that decides dropped significantly, as if it were the only one."""
+        return self.decides and self.is_drop and self.p_value <= UNCORRECTED
 
 
 @dataclass(frozen=True, slots=True)

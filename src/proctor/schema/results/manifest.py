@@ -60,18 +60,6 @@ class MetricManifest(WireModel):
     score_range: tuple[float, float] | None = None
     """The lowest and the highest score; `None` if one of them has no limit, and in runs of older versions."""
 
-    def has_other_modules(self, other: MetricManifest) -> bool:
-        """Return whether it is known that the modules of a custom metric changed."""
-        return _differ(self.modules, other.modules)
-
-    def has_other_judge_code(self, other: MetricManifest) -> bool:
-        """Return whether it is known that the code of the judge changed."""
-        return _differ(self.judge_code, other.judge_code)
-
-
-def _differ(*hashes: str) -> bool:
-    return len({*hashes} - {"", UNKNOWN_MODULES}) > 1
-
 
 class SetManifest(WireModel):
     """One eval set of a run."""

@@ -349,13 +349,14 @@ class A2ATurn:
         metadata = adk_metadata(about)
         converted = [(part, waits) for part, waits in map(part_of, raw_parts) if part is not None]
         parts = [part for part, _ in converted]
-        is_repeated = bool(parts) and parts == self._last_parts  # the same message again, as an artifact
-        if is_repeated and not is_piece:
-            return
+        if not is_piece and parts:
+            if parts == self._last_parts:  # the same message again, as an artifact
+                return
+            self._last_parts = parts
         if not (parts or metadata.get("actions") or metadata.get("error_code")):
             return
         waiting = [part.function_call.id for part, waits in converted if waits and part.function_call]
-        event = event_of_json(
+        yield event_of_json(
             {
                 **self._event_fields(parts, metadata),
                 "author": metadata.get("author") or self._name,
@@ -363,9 +364,6 @@ class A2ATurn:
                 "partial": is_piece or None,
             }
         )
-        if not is_piece:
-            self._last_parts = parts or self._last_parts
-        yield event
 
     def _event_fields(self, parts: list[Part], metadata: Mapping[str, Json]) -> JsonObject:
         """Return google-adk's fields of an event, and its content or its error."""
