@@ -151,5 +151,5 @@ lock:
 	$(foreach name,frameworks adk-eval ray,$(COMPILE) $(ARGS) requirements/$(name).in --output-file requirements/$(name).txt &&) true
 
 clean:
-	rm -rf $(VENV) $(VENV)-frameworks $(VENV)-adk-eval $(VENV)-ray ui/node_modules src/proctor/page build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-* ui/node_modules src/proctor/page build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -11,8 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from proctor.cli.messages import SETUP_ERROR, exit_code_of, listen_to_environment
-from proctor.cli.process import duplicate_streams, enable_garbage_collector, exit_process, guard_exit
+from proctor.cli.messages import SETUP_ERROR, exit_code_of
+from proctor.cli.process import (
+    duplicate_streams,
+    enable_garbage_collector,
+    exit_process,
+    guard_exit,
+    listen_to_environment,
+    read_arguments_from_stdin,
+)
 from proctor.cli.shared_options import begin, common_options
 from proctor.common.registry import load_object
 from proctor.common.version import __version__
@@ -296,23 +303,3 @@ def main() -> None:
     else:
         code = 3  # unreachable: cli.main always exits; if it returned, that must not look like success
     exit_process(code)
-
-
-# --- Arguments on standard input: a program that starts `proctor` can hide them from the list of processes -------------
-
-
-VARIABLE = "PROCTOR_WORDS"
-"""If its value is `stdin`, standard input holds the arguments after `proctor` as a JSON array of strings, instead of argv."""
-
-
-def read_arguments_from_stdin() -> None:
-    """Read the arguments from standard input, and hide the variable and the input from child processes of the agent."""
-    if os.environ.pop(VARIABLE, "") != "stdin":
-        return
-    import json
-
-    with open(0, "rb", closefd=False) as stdin:
-        sys.argv[1:] = json.load(stdin)
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    os.close(nothing)

@@ -1,4 +1,4 @@
-"""Messages of the command line: errors with their exit codes, prompts, and the status file for programs.
+"""Messages of the command line: errors with their exit codes, and prompts.
 
 Exit codes: 0 passed, 1 failed, 2 usage or configuration error (nothing was run), 3 error, 4 inconclusive,
 130 interrupted (Ctrl-C), 143 terminated.
@@ -6,16 +6,14 @@ Exit codes: 0 passed, 1 failed, 2 usage or configuration error (nothing was run)
 
 from __future__ import annotations
 
-import os
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from pathlib import Path
-from typing import Any
 
 import click
 
+from proctor.cli.process import report_problems
 from proctor.cli.shared_options import common
 from proctor.common.error_text import safe_str, traceback_text
 from proctor.common.safe_text import clean
@@ -116,44 +114,6 @@ def _head(line: str) -> str:
 
 def _indent(text: str) -> str:
     return "\n".join(f"{_MARGIN}{line}" for line in text.rstrip().splitlines())
-
-
-# --- Machine-readable status for the program that started this process: the run that began, or the configuration errors ---
-
-
-VARIABLE = "PROCTOR_TELL"
-
-_file: list[str] = []
-
-
-def listen_to_environment() -> None:
-    """Read the file name and remove the variable, so that child processes of the agent do not write to the file."""
-    _file[:] = [name] if (name := os.environ.pop(VARIABLE, "")) else []
-
-
-def report_run(run_id: str, trials: int) -> None:
-    """Report that a run has begun."""
-    _write_status({"run": run_id, "trials": trials})
-
-
-def report_problems(problems: Iterable[SetupError]) -> None:
-    """Report configuration errors; nothing was run."""
-    if _file:
-        _write_status({"problems": [_as_data(problem) for problem in problems]})
-
-
-def _as_data(problem: SetupError) -> dict[str, Any]:
-    path = [str(part) for part in problem.path]
-    return {"message": str(problem), "kind": type(problem).__name__, "file": problem.file, "path": path}
-
-
-def _write_status(status: dict[str, Any]) -> None:
-    if not _file:
-        return
-    import json
-
-    with suppress(OSError), Path(_file[0]).open("a", encoding="utf-8") as file:  # the reader may have ended
-        file.write(json.dumps(status) + "\n")
 
 
 # --- Confirmation prompts for actions that cannot be undone -----------------------------------------------------------

@@ -1,4 +1,4 @@
-"""The process: its standard streams and its exit, protected from the code under test."""
+"""The process: its standard streams and its exit, protected from the code under test, and the program that started it."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ import io
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any, NoReturn, TextIO
 
 from proctor.common.safe_text import clean
+from proctor.errors import SetupError
 
 _exit = os._exit  # saved before code under test can replace it
 _LAST_WORDS = 2.0  # seconds that exit handlers may take while other threads run
@@ -184,3 +186,59 @@ def flush_streams() -> None:
         except (OSError, ValueError):  # the interpreter must not raise it again at exit
             if isinstance(stream, PatientStream) and not stream.closed:
                 stream.let_go()
+
+
+# --- The program that started this process: it may pass arguments on standard input, and read a status file ------------
+
+
+_ARGUMENTS = "PROCTOR_WORDS"
+"""If its value is `stdin`, standard input holds the arguments after `proctor` as a JSON array of strings, instead of argv."""
+
+
+def read_arguments_from_stdin() -> None:
+    """Read the arguments from standard input, and hide the variable and the input from child processes of the agent."""
+    if os.environ.pop(_ARGUMENTS, "") != "stdin":
+        return
+    import json
+
+    with open(0, "rb", closefd=False) as stdin:
+        sys.argv[1:] = json.load(stdin)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+
+
+_STATUS_FILE = "PROCTOR_TELL"
+"""The variable with the name of the file to which the run that begins, or the configuration errors, are written."""
+
+_file: list[str] = []
+
+
+def listen_to_environment() -> None:
+    """Read the file name and remove the variable, so that child processes of the agent do not write to the file."""
+    _file[:] = [name] if (name := os.environ.pop(_STATUS_FILE, "")) else []
+
+
+def report_run(run_id: str, trials: int) -> None:
+    """Report that a run has begun."""
+    _write_status({"run": run_id, "trials": trials})
+
+
+def report_problems(problems: Iterable[SetupError]) -> None:
+    """Report configuration errors; nothing was run."""
+    if _file:
+        _write_status({"problems": [_as_data(problem) for problem in problems]})
+
+
+def _as_data(problem: SetupError) -> dict[str, Any]:
+    path = [str(part) for part in problem.path]
+    return {"message": str(problem), "kind": type(problem).__name__, "file": problem.file, "path": path}
+
+
+def _write_status(status: dict[str, Any]) -> None:
+    if not _file:
+        return
+    import json
+
+    with suppress(OSError), Path(_file[0]).open("a", encoding="utf-8") as file:  # the reader may have ended
+        file.write(json.dumps(status) + "\n")

@@ -198,14 +198,15 @@ def _measures(comparison: Comparison, names: Mapping[str, str], look: Look) -> T
         Column("p", is_drawn=look.verbose),
         Column(is_drawn=any(one.apart for one in comparison.measures)),
     ]
-    rows = [_measure(one, names, look, too_few=is_too_few(comparison, one)) for one in comparison.measures]
+    rows = [_measure(comparison, one, names, look) for one in comparison.measures]
     if costs := cost_texts(comparison):
         texts = ["", "cost of the run", *costs, "", "", "", ""]
         rows.append(Row([[Span(text, "dim")] for text in texts]))
     return Table(columns, rows)
 
 
-def _measure(one: Measured, names: Mapping[str, str], look: Look, *, too_few: bool) -> Row:
+def _measure(comparison: Comparison, one: Measured, names: Mapping[str, str], look: Look) -> Row:
+    too_few = is_too_few(comparison, one)
     before, now, difference, low, high = numbers(one)
     role: Role = "" if one.decides else "dim"
     level = f"{100 * one.confidence:.3g} %"

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TextIO, TypeVar
 
-from proctor.cli.messages import ERROR, notify, report_run, show_setup_error
+from proctor.cli.messages import ERROR, notify, show_setup_error
 from proctor.cli.outputs import Output, RunTargets, write_outputs
-from proctor.cli.process import end_now, preserve_import_path
+from proctor.cli.process import end_now, preserve_import_path, report_run
 from proctor.engine.execution.run_control import CANCELLED_FROM_WITHIN, DRAIN, StopRequest, leave_behind
 from proctor.errors import EvalError, ProctorError, StoreError
 from proctor.reports.base import ReportOptions

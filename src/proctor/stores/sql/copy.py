@@ -18,6 +18,7 @@ from proctor.stores.sql.database import (
     checksum,
     document_checksum,
     insert,
+    judging_checksum,
     newest_version,
     planned_checksum,
     score_checksum,
@@ -149,7 +150,7 @@ def _copy_head(transaction: Transaction, source: Database, line: RunLine, run: i
     for scoring, text in stored_judgings(source, line):
         RunReader(source, line.seq, line.run_id, scoring.number).check_totals(old, scoring)
         scoring.run = run
-        crc = checksum(f"judging/{run}/{scoring.number}", text)
+        crc = judging_checksum(run, scoring.number, text)
         scorings.append(
             (run, scoring.number, scoring.complete, scoring.counts, scoring.verdicts_sum, scoring.crc, crc, scoring.summary, text)
         )  # fmt: skip

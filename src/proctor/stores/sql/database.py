@@ -229,6 +229,18 @@ def checksum(key: str, body: bytes | str = b"") -> int:
     return ~zlib.crc32(body.encode(), zlib.crc32(key.encode())) & 0xFFFFFFFF
 
 
+def run_checksum(
+    kind: str, seq: int, run_id: str, created_at: float, agent: str, sets: str, num_runs: int, manifest: str
+) -> int:
+    """Return the checksum of a run: of the fields that are written once."""
+    return checksum(f"{kind}/{seq}/{run_id}/{created_at!r}/{agent}/{sets}/{num_runs}", manifest)
+
+
+def judging_checksum(run: int, number: int, text: str) -> int:
+    """Return the checksum of the description of a scoring."""
+    return checksum(f"judging/{run}/{number}", text)
+
+
 def planned_checksum(run: int, position: int, texts: Sequence[str]) -> int:
     """Return the checksum of a planned case: its set, its id, the hash of its content and its place."""
     return checksum("\x00".join([f"planned/{run}/{position}", *texts]))

@@ -13,7 +13,17 @@ from proctor.schema.results.manifest import RunState, RunSummary
 from proctor.schema.results.run_result import RunKind
 from proctor.stores.base import RunEntry, Standing, runs_back
 from proctor.stores.sql import leases
-from proctor.stores.sql.database import Database, Row, Transaction, checksum, damage_error, has_version, sound
+from proctor.stores.sql.database import (
+    Database,
+    Row,
+    Transaction,
+    checksum,
+    damage_error,
+    has_version,
+    judging_checksum,
+    run_checksum,
+    sound,
+)
 from proctor.stores.sql.encoding import compact
 from proctor.stores.sql.leases import (
     HOLDER_COLUMNS,
@@ -167,7 +177,7 @@ def stored_judgings(database: Database, line: RunLine) -> list[tuple[JudgingProg
 
 
 def _stored_judging(run: int, number: int, crc: int, text: str, *state: Any) -> tuple[JudgingProgress, str]:
-    if crc != checksum(f"judging/{run}/{number}", text):
+    if crc != judging_checksum(run, number, text):
         raise ValueError(crc)
     return _judging_progress(run, number, *state), text
 
@@ -233,19 +243,6 @@ class RunLine:
             return RunState.RUNNING
         return RunState.FINISHED if self.progress.complete else RunState.UNFINISHED
 
-    @staticmethod
-    def key(
-        seq: int,
-        run_id: str,
-        created_at: float,
-        agent: str,
-        sets: str,
-        num_runs: int,
-        kind: str = RunKind.RUN,
-    ) -> str:
-        """Return the text that the checksum of a run covers in addition to its manifest."""
-        return f"{kind}/{seq}/{run_id}/{created_at!r}/{agent}/{sets}/{num_runs}"
-
 
 def run_line(database: Database, run_id: str) -> RunLine | None:
     """Return the run `run_id`; `None` if there is none."""
@@ -279,8 +276,8 @@ def _line(database: Database, row: Row) -> RunLine:
     with sound(database.name, f"run {row[2]}"):
         kind, seq, run_id, created_at, agent, sets, num_runs, crc, manifest, *state = row
         progress = RunProgress(seq, *state[:5])
-        key = RunLine.key(seq, run_id, created_at, agent, sets, num_runs, kind)
-        if crc != checksum(key, manifest) or state[5] != progress.crc:
+        covered = run_checksum(kind, seq, run_id, created_at, agent, sets, num_runs, manifest)
+        if crc != covered or state[5] != progress.crc:
             raise ValueError(crc)
         holder = held_by(*state[6:])
         names = tuple(json.loads(sets))

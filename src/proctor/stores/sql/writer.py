@@ -23,9 +23,10 @@ from proctor.stores.sql.database import (
     LostConnectionError,
     Place,
     Transaction,
-    checksum,
     insert,
+    judging_checksum,
     planned_checksum,
+    run_checksum,
 )
 from proctor.stores.sql.encoding import compact, storable
 from proctor.stores.sql.media import upload
@@ -329,7 +330,7 @@ def insert_head(
     """Write the row of a run that no process holds; return `False` if there is a run of this name."""
     run_id, created_at, agent, sets, num_runs = identity
     state = progress.cases, progress.complete, progress.trials, progress.trials_sum, progress.judgings
-    crc = checksum(RunLine.key(progress.run, run_id, created_at, agent, sets, num_runs, kind), manifest)
+    crc = run_checksum(kind, progress.run, run_id, created_at, agent, sets, num_runs, manifest)
     row = (progress.run, *identity, *state, progress.crc, 0, 0, crc, manifest)
     if not insert(transaction, "runs", _HEAD, [row], "ON CONFLICT (run_id) DO NOTHING"):
         return False
@@ -352,7 +353,7 @@ def insert_judging(transaction: Transaction, progress: JudgingProgress, judging:
         (
             progress.run,
             progress.number,
-            checksum(f"judging/{progress.run}/{progress.number}", text),
+            judging_checksum(progress.run, progress.number, text),
             text,
         ),
     )
@@ -362,10 +363,10 @@ def name_agent(transaction: Transaction, line: RunLine, manifest: Manifest, agen
     """Write down what is known of the agent by now; nothing else of the manifest changes."""
     text = compact(manifest.model_copy(update={"agent": agent}).model_dump())
     sets = compact(list(line.sets))
-    head = RunLine.key(line.seq, line.run_id, line.created_at, line.agent, sets, line.num_runs, line.kind)
-    transaction.execute(
-        "UPDATE runs SET manifest = ?, crc = ? WHERE seq = ?", (text, checksum(head, text), line.seq)
+    crc = run_checksum(
+        line.kind, line.seq, line.run_id, line.created_at, line.agent, sets, line.num_runs, text
     )
+    transaction.execute("UPDATE runs SET manifest = ?, crc = ? WHERE seq = ?", (text, crc, line.seq))
 
 
 def insert_planned_cases(transaction: Transaction, run: int, cases: Iterable[PlannedCase]) -> int:
