@@ -161,21 +161,30 @@ def store_option(command: _Command) -> _Command:
     return option("--store", section=OTHER, metavar="URL", help=STORE_HELP)(command)
 
 
-def report_options(command: _Command) -> _Command:
-    """Add `--details`, `--report` and `--format`, as in `proctor eval`."""
+def report_options(*aliases: str) -> Callable[[_Command], _Command]:
+    """Add `--details`, with its `aliases`, and the options of reports, as in `proctor eval`."""
     details = option(
-        "--details", section=SHOW, is_flag=True,
+        "--details", *aliases, "details", section=SHOW, is_flag=True,
         help="Show every case in full, not only those that did not pass (also: -v).",
     )  # fmt: skip
+    reports = report_outputs("Also write this report, for example json=out.json")
+    return lambda command: details(reports(command))
+
+
+def report_outputs(text: str) -> Callable[[_Command], _Command]:
+    """Add `--report`, whose help begins with `text`, `--format` and `--json`, and the options of a command that writes files."""
     report = option(
-        "--report", "reports", section=SHOW, multiple=True, metavar="NAME=PATH",
-        help="Also write this report, for example json=out.json; - is stdout; may be repeated.",
+        "--report", "reports", section=SHOW, multiple=True, metavar="NAME=PATH", help=f"{text}; - is stdout; may be repeated.",
     )  # fmt: skip
-    form = option(
+    return lambda command: report(format_option(json_option(SHOW)(output_options(SHOW)(command))))
+
+
+def format_option(command: _Command) -> _Command:
+    """Add `--format`."""
+    return option(
         "--format", "format_", section=SHOW, metavar="NAME", completes="REPORT",
         help="Write this report to stdout, and nothing else: the same as --report NAME=-",
-    )  # fmt: skip
-    return details(report(form(json_option(SHOW)(output_options(SHOW)(command)))))
+    )(command)  # fmt: skip
 
 
 def output_options(section: str, *, old: Sequence[str] = ()) -> Callable[[_Command], _Command]:

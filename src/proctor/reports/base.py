@@ -33,11 +33,13 @@ class ReportOptions:
     """Why there are no runs although nothing failed: an empty shard, nothing left to run again."""
     extras: object | None = None
     """More data of the store for reports that show it (`shows_extras`, formerly `looks_beside`): see `web.pages.bundle.extras`."""
+    beside: object | None = None
+    """The former name of `extras`."""
 
-    @property
-    def beside(self) -> object | None:
-        """The former name of `extras`."""
-        return self.extras
+    def __post_init__(self) -> None:
+        extras = self.beside if self.extras is None else self.extras
+        for name in ("extras", "beside"):
+            object.__setattr__(self, name, extras)
 
 
 DEFAULTS = ReportOptions()

@@ -13,9 +13,8 @@ from proctor.cli.shared_options import (
     SHOW,
     argument,
     common_options,
-    json_option,
     option,
-    output_options,
+    report_options,
     run_options,
 )
 from proctor.engine.run_options import OPTIONS, Group
@@ -36,17 +35,6 @@ proctor eval                           as configured in proctor.toml
 """
 
 
-_OUTPUT_OPTIONS = [
-    option("--details", "--print_detailed_results", "details", section=SHOW, is_flag=True,
-           help="Show every case in full, not only those that did not pass (also: -v)."),
-    option("--report", "reports", section=SHOW, multiple=True, metavar="NAME=PATH",
-           help="Also write this report, for example json=out.json; - is stdout; may be repeated."),
-    option("--format", "format_", section=SHOW, metavar="NAME", completes="REPORT",
-           help="Write this report to stdout, and nothing else: the same as --report NAME=-"),
-    json_option(SHOW),
-    output_options(SHOW),
-    option("--only-different", section=SHOW, is_flag=True, help="With several agents: only cases on which they differ."),
-]  # fmt: skip
 _ADK_OPTIONS = [
     option("--log_level", section=ADK, metavar="LEVEL",
            type=click.Choice(["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"], case_sensitive=False),
@@ -68,7 +56,8 @@ _OPTIONS = [
     option("--store", "stores", section=Group.RESULT.value, multiple=True, metavar="URL",
            help="Where the run is kept: a path, a URL (postgresql://USER@HOST/DATABASE), or memory: for nowhere.  [the project's "
                 ".proctor/store.sqlite3]  With adk:DIR its results go to DIR/APP/.adk/eval_history, too."),
-    *_OUTPUT_OPTIONS,
+    report_options("--print_detailed_results"),
+    option("--only-different", section=SHOW, is_flag=True, help="With several agents: only cases on which they differ."),
     *_ADK_OPTIONS,
     common_options,
 ]  # fmt: skip

@@ -61,7 +61,7 @@ proctor resume --report json=out.json
 )
 @run_options(_KEPT, section=HOW, unset=dict.fromkeys(_KEPT, "as before"))
 @run_options(_LIMITS, section="Limits, counted from now")
-@report_options
+@report_options()
 @option(
     "--store",
     "stores",

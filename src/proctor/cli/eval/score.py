@@ -47,7 +47,7 @@ proctor show 7f3k2c --judging 1           the original scores
     is_flag=True,
     help="Ask LLM judges through the batch endpoint of OpenAI or Anthropic: half the price, within 24 hours.",
 )
-@report_options
+@report_options()
 @store_option
 @common_options
 @click.pass_context

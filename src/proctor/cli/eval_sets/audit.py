@@ -19,9 +19,8 @@ from proctor.cli.shared_options import (
     argument,
     common,
     common_options,
-    json_option,
     option,
-    output_options,
+    report_outputs,
     run_options,
 )
 from proctor.errors import SetupError
@@ -83,13 +82,9 @@ proctor audit booking.evalset.json --judge openai:gpt-5 --max-judge-calls 100
              "not kept.  [the project's .proctor/store.sqlite3]")  # fmt: skip
 @option("--case", section=SHOW, metavar="ID",
         help="Show the mutants that survive in this case: what was recorded, what was planted, and why the case passes.")  # fmt: skip
-@option("--report", "reports", section=SHOW, multiple=True, metavar="NAME=PATH",
-        help="Also write the audit as json, markdown (md; for a pull request), github (annotations), text or html (the page as "
-             "one file); - is stdout; may be repeated.")  # fmt: skip
-@option("--format", "format_", section=SHOW, metavar="NAME", completes="REPORT",
-        help="Write this report to stdout, and nothing else: the same as --report NAME=-")  # fmt: skip
-@json_option(SHOW)
-@output_options(SHOW)
+@report_outputs(
+    "Also write the audit as json, markdown (md; for a pull request), github (annotations), text or html (the page as one file)"
+)
 @common_options
 @click.pass_context
 def audit(ctx: click.Context, /, sets: tuple[str, ...], **options: Any) -> None:

@@ -22,6 +22,7 @@ from proctor.cli.shared_options import (
     argument,
     common,
     common_options,
+    format_option,
     option,
     output_options,
     store_option,
@@ -125,8 +126,7 @@ proctor compare --baseline baselines/main.json latest
     metavar="NAME=PATH",
     help="Also write the comparison as json, markdown (md), github (annotations), text or html (the page as one file); - is stdout; may be repeated.",
 )
-@option("--format", "format_", section=SHOW, metavar="NAME", completes="REPORT",
-        help="Write this report to stdout, and nothing else: the same as --report NAME=-")  # fmt: skip
+@format_option
 @output_options(SHOW)
 @store_option
 @common_options

@@ -50,7 +50,7 @@ def _options(command: Any) -> Any:
     config="with --set: test_config.json in the folder of each set or above it, else ADK's defaults",
     judge="PROCTOR_JUDGE_MODEL, the setting `judge`",
 )
-@report_options
+@report_options()
 @common_options
 @click.pass_context
 def score_trace(ctx: click.Context, /, traces: tuple[str, ...], **options: Any) -> None:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Sequence
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
-from proctor.compat.adk.agent_modules import app_and_root_agent, reset_function
-from proctor.compat.adk.argument_errors import a_model, setup_error
+from proctor.agents.import_user_code import import_folder
+from proctor.common.async_tools import settle
+from proctor.compat.adk.argument_errors import a_model, a_path, setup_error
 from proctor.compat.adk.case_printing import print_case_result
 from proctor.compat.adk.evaluation.eval_sets_manager import EvalSetsManager
 from proctor.compat.adk.evaluation.local_eval_sets_manager import LocalEvalSetsManager
@@ -50,17 +54,41 @@ async def get_app_or_root_agent(agent_module_file_path: str) -> tuple[Any, Any]:
     Raises:
         ValueError: the folder is not a package, or its module exposes no agent.
     """
-    return await app_and_root_agent(agent_module_file_path)
+    module = _agent_module(agent_module_file_path)
+    app: Any = getattr(module, "app", None)
+    apps = sys.modules.get("google.adk.apps.app")  # the agent's module has imported it if `app` is an `App`
+    if apps is not None and isinstance(app, apps.App):
+        return app, app.root_agent
+    if hasattr(module, "root_agent"):
+        return None, module.root_agent
+    if hasattr(module, "get_agent_async"):
+        agent, _ = await settle(module.get_agent_async())
+        return None, agent
+    raise setup_error(
+        f"{agent_module_file_path}: expected `app`, `root_agent` or `get_agent_async` in its module, got none"
+    )
 
 
 async def get_root_agent(agent_module_file_path: str) -> Any:
     """Return the root agent in a folder. Raises ValueError as `get_app_or_root_agent`."""
-    return (await app_and_root_agent(agent_module_file_path))[1]
+    return (await get_app_or_root_agent(agent_module_file_path))[1]
 
 
 def try_get_reset_func(agent_module_file_path: str) -> Any:
     """Return `reset_data` of the agent's module, or `None`. Raises ValueError: the folder is not a package."""
-    return reset_function(agent_module_file_path)
+    return getattr(_agent_module(agent_module_file_path), "reset_data", None)
+
+
+def _agent_module(agent_folder: str | os.PathLike[str]) -> ModuleType:
+    """Import an agent's folder; return its submodule `agent` where there is one."""
+    folder = Path(a_path(agent_folder, "agent_module_file_path"))
+    if not (folder / "__init__.py").is_file():
+        raise setup_error(f"agent_module_file_path: expected a folder with an __init__.py, got {folder}")
+    package = import_folder(folder)
+    module = getattr(package, "agent", None)
+    if not isinstance(module, ModuleType) and (folder / "agent.py").is_file():
+        module = import_folder(folder, "agent")
+    return module if isinstance(module, ModuleType) else package
 
 
 def parse_and_get_evals_to_run(evals_to_run_info: Sequence[str]) -> dict[str, list[str]]:

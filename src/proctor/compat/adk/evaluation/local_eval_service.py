@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from typing import Any
 
 from proctor.common.async_tools import settle
@@ -19,15 +19,19 @@ from proctor.compat.adk.evaluation.eval_sets_manager import EvalSetsManager
 from proctor.compat.adk.evaluation.metric_evaluator_registry import MetricEvaluatorRegistry
 from proctor.compat.adk.evaluation.simulation.llm_backed_user_simulator import LlmBackedUserSimulatorConfig
 from proctor.compat.adk.evaluation.simulation.user_simulator_provider import UserSimulatorProvider
-from proctor.compat.adk.inferences import config_of, inference_of, trial_of
 from proctor.compat.adk.initial_session import load_with_services
 from proctor.compat.adk.results import as_taken_by, case_results_of
 from proctor.compat.adk.user_simulators import ProvidedUsers
 from proctor.errors import did_you_mean
 from proctor.runs.infer import Metrics, infer, judge
-from proctor.schema.evidence.trial import Trial
+from proctor.schema.evidence.convert_events import events_of
+from proctor.schema.evidence.trial import Failure, Trial
+from proctor.schema.evidence.turn import Turn
 from proctor.schema.format.case import EvalCase, EvalSet
-from proctor.schema.format.result import EvalCaseResult
+from proctor.schema.format.config import CodeConfig, CustomMetricConfig, EvalConfig
+from proctor.schema.format.criterion import EFFICIENCY_METRICS, EvalMetric
+from proctor.schema.format.invocation import Invocation
+from proctor.schema.format.result import EvalCaseResult, InferenceStatus
 from proctor.schema.format.wire_model import plain_data
 
 __all__ = ["EVAL_SESSION_ID_PREFIX", "LocalEvalService"]
@@ -106,7 +110,7 @@ class LocalEvalService(BaseEvalService):
         with set_up():
             async for trial in trials:
                 self._recorded[trial.eval_set_id, trial.eval_id, trial.session_id] = trial
-                yield inference_of(trial, request.app_name)
+                yield _inference_of(trial, request.app_name)
 
     async def evaluate(self, evaluate_request: EvaluateRequest) -> AsyncGenerator[EvalCaseResult, None]:
         """Evaluate the inferences; yields each result when it is available. Stores the results of each set at the end.
@@ -117,7 +121,7 @@ class LocalEvalService(BaseEvalService):
         request = a_model(EvaluateRequest, evaluate_request, "evaluate_request")
         if not request.inference_results:
             raise setup_error("inference_results: there are none, so there is nothing to score")
-        config = config_of(request.evaluate_config.eval_metrics)
+        config = _config_of(request.evaluate_config.eval_metrics)
         with set_up():
             metrics = Metrics.of(config, self._own)
         recorded = [(self._case(one), self._trial(one)) for one in request.inference_results]
@@ -157,7 +161,7 @@ class LocalEvalService(BaseEvalService):
         known = self._recorded.get(where)
         if known is not None and (known.failure or known.invocations == inference.inferences):
             return known
-        return trial_of(inference)
+        return _trial_of(inference)
 
     async def _keep(self, results_by_set: dict[tuple[str, str], list[EvalCaseResult]]) -> None:
         if self._keeper is None:
@@ -174,3 +178,67 @@ def _playing(provider: Any) -> dict[str, Any]:
     if type(provider) is UserSimulatorProvider and type(provider.config) is LlmBackedUserSimulatorConfig:
         return {"simulator": provider.config}
     return {"users": ProvidedUsers(provider)}
+
+
+# --- Inference results and metrics of google-adk's shape, as evidence and as a config ---------------------------------
+
+
+_ALWAYS_COMPUTED = frozenset(name.value for name in EFFICIENCY_METRICS)
+"""Metrics that are always computed and never decide."""
+
+
+def _inference_of(trial: Trial, app_name: str) -> InferenceResult:
+    """Return what an agent did as an inference result."""
+    broken = trial.failure
+    return InferenceResult(
+        app_name=app_name,
+        eval_set_id=trial.eval_set_id,
+        eval_case_id=trial.eval_id,
+        inferences=None if broken else trial.invocations,
+        session_id=trial.session_id,
+        status=InferenceStatus.FAILURE if broken else InferenceStatus.SUCCESS,
+        error_message=(broken.message or broken.cause) if broken else None,
+    )
+
+
+def _trial_of(inference: InferenceResult) -> Trial:
+    """Return an inference result as evidence; what it does not have (the final state) is unknown."""
+    failure = None
+    if inference.status == InferenceStatus.FAILURE or inference.inferences is None:
+        failure = Failure(
+            where="agent", message=inference.error_message or "the inference has no invocations"
+        )
+    return Trial(
+        eval_set_id=inference.eval_set_id,
+        eval_id=inference.eval_case_id,
+        session_id=inference.session_id or "",
+        app_name=inference.app_name,
+        turns=[_turn(one) for one in inference.inferences or ()],
+        failure=failure,
+    )
+
+
+def _turn(invocation: Invocation) -> Turn:
+    return Turn(
+        user_content=invocation.user_content,
+        events=events_of(invocation),
+        started_at=invocation.creation_timestamp,
+        duration=invocation.duration,
+        model_duration=invocation.model_duration,
+        tool_duration=invocation.tool_duration,
+        app_details=invocation.app_details.model_dump() if invocation.app_details else None,
+    )
+
+
+def _config_of(metrics: Sequence[EvalMetric]) -> EvalConfig:
+    """Return the config that asks for these metrics."""
+    criteria, custom = {}, {}
+    for metric in metrics:
+        if metric.criterion is not None or metric.threshold is not None:
+            criteria[metric.metric_name] = metric.criterion or metric.threshold
+        elif metric.metric_name not in _ALWAYS_COMPUTED:
+            raise setup_error(f"{metric.metric_name}: expected a criterion or a threshold")
+        if metric.custom_function_path:
+            code = CodeConfig(name=metric.custom_function_path)
+            custom[metric.metric_name] = CustomMetricConfig(code_config=code)
+    return EvalConfig(criteria=criteria, custom_metrics=custom or None)
