@@ -72,8 +72,8 @@ def completions(pairs: Pairs, planned: tuple[int, int], ranges: Mapping[str, Ran
     case of which most trials have a verdict, and all of these passed, keeps its verdict. Its trials count as failed all the
     same.
     """
-    metrics = deciding_metrics(pairs)
-    ends = [_complete(pairs, planned, ranges, metrics, worst=worst) for worst in (True, False)]
+    metrics, few = deciding_metrics(pairs), _few_missing(pairs, planned)
+    ends = [_complete(pairs, planned, ranges, metrics, few, worst=worst) for worst in (True, False)]
     return ends if ends[0] != ends[1] else ends[:1]
 
 
@@ -100,10 +100,11 @@ def _complete(
     planned: tuple[int, int],
     ranges: Mapping[str, Range],
     metrics: Iterable[str],
+    few: tuple[bool, bool],
     *,
     worst: bool,
 ) -> Completion:
-    few = _few_missing(pairs, planned)
+    """Return one completion; `few`: whether only a few verdicts of the base and of the candidate are missing."""
     cases = [
         CompletedCase(
             key,

@@ -18,6 +18,7 @@ from proctor.errors import SetupError
 
 if TYPE_CHECKING:
     from proctor.authoring.adopt_adk import Compared, Comparison, Rewritten, Survey
+    from proctor.files.eval_sets.file_problems import Report
     from proctor.schema.results.run_result import RunResult
 
 HOW = "How"
@@ -88,14 +89,7 @@ def _survey_lines(survey: Survey) -> Iterator[str]:
         names = ", ".join(map(str, agents)) or "none"
         yield f"SET      {path}  of no single agent (near it: {names}); run it with `proctor eval AGENT {path}`"
     for one in survey.files:
-        errors = [problem for problem in one.problems if problem.severity == "error"]
-        doubts = len(one.problems) - len(errors)
-        cases = f"  {count_text(one.cases, 'case')}" if one.cases else ""
-        state = "cannot be used" if errors else "fine" if not doubts else f"{doubts} warnings"
-        yield f"FILE     {one.file}  {one.kind}{cases}  {state}"
-        yield from (f"         {problem}" for problem in errors[:MOST_PROBLEMS])
-        if len(errors) > MOST_PROBLEMS:
-            yield f"         … and {len(errors) - MOST_PROBLEMS} more: proctor check {one.file}"
+        yield from _file_lines(one)
         yield from (f"         {problem}" for problem in survey.assertions.get(one.file, ()))
     for test in survey.tests:
         state = "imports google-adk's evaluation" if test.is_changed else "names google-adk's evaluation"
@@ -104,6 +98,17 @@ def _survey_lines(survey: Survey) -> Iterator[str]:
     if survey.history:
         count = len(survey.history)
         yield f"HISTORY  {count_text(count, 'result file')} of google-adk"
+
+
+def _file_lines(report: Report) -> Iterator[str]:
+    errors = [problem for problem in report.problems if problem.severity == "error"]
+    doubts = len(report.problems) - len(errors)
+    cases = f"  {count_text(report.cases, 'case')}" if report.cases else ""
+    state = "cannot be used" if errors else "fine" if not doubts else f"{doubts} warnings"
+    yield f"FILE     {report.file}  {report.kind}{cases}  {state}"
+    yield from (f"         {problem}" for problem in errors[:MOST_PROBLEMS])
+    if len(errors) > MOST_PROBLEMS:
+        yield f"         … and {len(errors) - MOST_PROBLEMS} more: proctor check {report.file}"
 
 
 # --- Imports -----------------------------------------------------------------------------------------------------------

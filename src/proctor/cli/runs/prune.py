@@ -74,10 +74,12 @@ def prune(
     from proctor.runs.storage.open import open_runs
     from proctor.runs.storage.queries import prune_runs
 
-    if names and (keep is not None or older_than is not None):
-        raise SetupError("--run names single runs, --keep and --older-than choose: give one or the other")
-    if not names and keep is None and older_than is None:
-        raise SetupError("which runs are to go? Give --keep N, --older-than AGE or --run RUN")
+    if bool(names) == (keep is not None or older_than is not None):
+        raise SetupError(
+            "--run names single runs, --keep and --older-than choose: give one or the other"
+            if names
+            else "which runs are to go? Give --keep N, --older-than AGE or --run RUN"
+        )
     if as_json and not (yes or dry_run):
         raise SetupError("--json cannot ask: add --yes to delete them, or --dry-run only to list them")
     with closing(open_runs(store, read_only=True)) as opened:
@@ -91,9 +93,14 @@ def prune(
         notify("nothing to delete")
     else:
         click.echo(text)
-        question = f"Delete {count_text(len(doomed), 'run')}?"
-        if not dry_run and is_sure(question, yes=yes, undone="nothing was deleted", to_do="delete them"):
-            click.echo(f"deleted {count_text(_delete(doomed, store), 'run')}")
+        if not dry_run:
+            _delete_if_sure(doomed, store, yes=yes)
+
+
+def _delete_if_sure(doomed: Sequence[RunRecord], store: str | None, *, yes: bool) -> None:
+    question = f"Delete {count_text(len(doomed), 'run')}?"
+    if is_sure(question, yes=yes, undone="nothing was deleted", to_do="delete them"):
+        click.echo(f"deleted {count_text(_delete(doomed, store), 'run')}")
 
 
 def _delete(doomed: Sequence[RunRecord], store: str | None) -> int:
