@@ -105,8 +105,8 @@ class WorkerPool:
     _seats: list[_Seat] = field(default_factory=list)
     _taken: dict[Slot, tuple[_Seat, bool]] = field(default_factory=dict)
     """The seat of each trial under way, and whether it has it for itself."""
-    _newest_case: tuple[EvalCase, str] | None = None
-    """The case of the newest trial, and its JSON."""
+    _newest_case: tuple[EvalCase, str, bytes] | None = None
+    """The case of the newest trial, its set, and the beginning of its requests."""
     _info: AgentInfo | None = None
     _first: list[tuple[str, Facts]] = field(default_factory=list)
     """The first worker and its facts, with which later ones are compared."""
@@ -188,7 +188,7 @@ class WorkerPool:
         Raises:
             EngineError: no worker is left, and none can be started.
         """
-        request = {"case": self._case_text(case), "eval_set_id": eval_set_id, "number": number}
+        request = b'%b, "number": %d' % (self._case_request(case, eval_set_id), number)
         turns = len(case.conversation or ())
         lost: list[Attempt] = []
         evidence, trial, alone = b"", None, False
@@ -216,19 +216,21 @@ class WorkerPool:
         return trial
 
     async def _converse(
-        self, seat: _Seat, request: dict[str, Any], turns: int, users: TrialUsers | None, slot: Slot
+        self, seat: _Seat, request: bytes, turns: int, users: TrialUsers | None, slot: Slot
     ) -> bytes:
         """Return the evidence of a trial; the worker asks for the messages of a simulated user one by one."""
         key = next(self._keys)
+        begin = b'%b, "key": %d' % (request, key)
         if users is None:
-            return await self._run(seat, {"key": key, **request}, self.seconds(turns))
-        answer = await self._run(seat, {"key": key, **request, **users.request()}, self.seconds(1))
+            return await self._run(seat, begin + b"}", self.seconds(turns))
+        user = json.dumps(users.request()).encode()
+        answer = await self._run(seat, begin + b", " + user[1:], self.seconds(1))
         while answer.startswith(QUESTION):
-            reply = await users.reply(json.loads(answer), slot)
-            answer = await self._run(seat, {"key": key, **reply}, self.seconds(1))
+            reply = {"key": key, **await users.reply(json.loads(answer), slot)}
+            answer = await self._run(seat, json.dumps(reply).encode(), self.seconds(1))
         return answer
 
-    async def _run(self, seat: _Seat, request: Mapping[str, object], seconds: float | None) -> bytes:
+    async def _run(self, seat: _Seat, request: bytes, seconds: float | None) -> bytes:
         """Return the answer of a worker; it counts as lost if it is silent long after all deadlines of the trial.
 
         Raises:
@@ -240,7 +242,7 @@ class WorkerPool:
             async with limit:
                 self._waits.add(limit)
                 seat.heard_at = time.monotonic()
-                return await seat.worker.run(json.dumps(request).encode())
+                return await seat.worker.run(request)
         except TimeoutError:
             self._check()
             seat.worker.kill()
@@ -260,15 +262,16 @@ class WorkerPool:
                     named.add(seat)
                     self.warn(
                         f"{seat.worker.name} has answered nothing for {_SILENT_SECONDS / 60:g} minutes, and its trials have no "
-                        "time limit (--timeout). If it is stopped or hangs, end that process (kill -KILL): its trials are "
-                        "run again on another worker"
+                        "time limit (--timeout). If it is stopped or hangs, end it (kill -KILL): they are run again"
                     )
 
-    def _case_text(self, case: EvalCase) -> str:
-        """Return the JSON of a case, whose trials mostly follow each other."""
-        if self._newest_case is None or self._newest_case[0] is not case:
-            self._newest_case = case, kept_json(case).decode()
-        return self._newest_case[1]
+    def _case_request(self, case: EvalCase, eval_set_id: str) -> bytes:
+        """Return the beginning of the requests for the trials of a case, which mostly follow each other."""
+        newest = self._newest_case
+        if newest is None or newest[0] is not case or newest[1] != eval_set_id:
+            request = json.dumps({"case": kept_json(case).decode(), "eval_set_id": eval_set_id})
+            self._newest_case = newest = case, eval_set_id, request.encode()[:-1]
+        return newest[2]
 
     async def _place(self, slot: Slot, *, alone: bool) -> _Seat:
         """Wait for a place on a worker; `alone`: for a worker without any other trial."""
