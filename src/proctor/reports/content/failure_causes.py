@@ -17,7 +17,7 @@ from proctor.schema.results.run_result import CaseResult
 
 OTHER = "different reasons"
 """The cause of the cases of one metric of which no two have the same reason."""
-_LONGEST = 200
+_LONGEST = 300
 _PLACE = re.compile(r"^(?:(?:turn|trial) \d+: )+")
 _CODE = re.compile(r"`([^`]*)`")
 _NAME = re.compile(r"[^\s(]+")

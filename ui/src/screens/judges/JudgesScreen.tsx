@@ -55,8 +55,8 @@ function Judges({ items }: { items: readonly JudgeRow[] }) {
               Label 20 next
             </LinkButton>
             <span className="dim">or with labels from a file:</span>
+            <CopyLine text={calibrateCommand(next)} />
           </div>
-          <CopyLine text={calibrateCommand(next)} />
         </>
       )}
     </>
