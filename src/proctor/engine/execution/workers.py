@@ -51,8 +51,8 @@ _MOST_STARTS = 3
 """Attempts to replace a worker. If the last worker cannot be replaced, the run ends."""
 _CLOSING = 10.0
 """Seconds that workers get to close their agents."""
-_SILENT_SECONDS = 300.0
-"""Seconds without an answer after which a worker whose trials have no time limit is named in a warning: it may be stopped."""
+_SILENT_SECONDS = 600.0
+"""Seconds without an answer after which a worker is named in a warning: it may be stopped."""
 _SPARE_SECONDS = 60.0
 """Seconds in addition to all deadlines of a trial after which a silent worker counts as lost."""
 
@@ -137,8 +137,7 @@ class WorkerPool:
             await self.close()
             raise SetupProblems([SetupError(text) for text in difference])
         self._first, self._info = facts[:1], _info_of(facts[0][1])
-        if self.seconds(1) is None:
-            self._start_task(self._watch_silence())
+        self._start_task(self._watch_silence())
 
     def describe(self) -> AgentInfo | None:
         """Return the description of the agent, as a worker has it."""
@@ -261,8 +260,8 @@ class WorkerPool:
                 if seat.busy and now - seat.heard_at > _SILENT_SECONDS and seat not in named:
                     named.add(seat)
                     self.warn(
-                        f"{seat.worker.name} has answered nothing for {_SILENT_SECONDS / 60:g} minutes, and its trials have no "
-                        "time limit (--timeout). If it is stopped or hangs, end it (kill -KILL): they are run again"
+                        f"{seat.worker.name} has answered nothing for {_SILENT_SECONDS / 60:g} minutes. If it is stopped or "
+                        "hangs, end its process (kill -KILL): its trials are run again"
                     )
 
     def _case_request(self, case: EvalCase, eval_set_id: str) -> bytes:

@@ -136,7 +136,7 @@ def pool(
     per_worker: int = 2,
     own: Facts = FACTS,
     admission: Admission | None = None,
-    seconds: float | None = 0.1,
+    seconds: float = 0.1,
     **job: Any,
 ) -> WorkerPool:
     """Return a pool on the engine; a trial has so many `seconds`, and this process has the facts `own`."""
