@@ -1,5 +1,6 @@
 """What a file carries next to its runs is what the server answers to the same path: comparisons, the matrix, history, judges."""
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +12,7 @@ from proctor.models.scripted import ScriptedModel
 from proctor.runs.storage.open import open_store
 from proctor.schema.analysis.calibration import HumanLabel
 from proctor.web.pages.bundle import store_pages
+from proctor.web.pages.bundle.single_file import json_pieces
 from proctor.web.pages.bundle.store_pages import StoreExtras
 from proctor.web.server.context import ServerContext
 
@@ -67,7 +69,8 @@ def ran(context: ServerContext) -> Ran:
 def carried(context: ServerContext, *runs: str) -> dict[str, Any]:
     store = open_store(context.store_url)
     try:
-        return {path: page.model_dump(mode="json") for path, page in StoreExtras(store).related_pages(runs)}
+        pages = StoreExtras(store).related_pages(runs)
+        return {path: json.loads("".join(json_pieces(page))) for path, page in pages}
     finally:
         store.close()
 

@@ -165,8 +165,8 @@ class HistoryPage(PageModel):
     """The equivalent command."""
 
 
-def history_page(history: RunHistory, *, options: Sequence[str] = ()) -> HistoryPage:
-    """Return the page of a history; `options`: those of the equivalent command."""
+def history_page(history: RunHistory, *, options: Sequence[str] = (), has_cases: bool = True) -> HistoryPage:
+    """Return the page of a history, or without the rows of its cases; `options`: those of the equivalent command."""
     case = [history.case] if history.case else []
     return HistoryPage(
         runs=[copy_fields(HistoryRunPart, run) for run in history.runs],
@@ -174,7 +174,7 @@ def history_page(history: RunHistory, *, options: Sequence[str] = ()) -> History
         sets=history.sets,
         agents=history.agents,
         counts=history.counts(),
-        cases=[_case(history, one) for one in history.cases],
+        cases=[history_case(history, one) for one in history.cases if has_cases],
         points=[_point(point) for case in history.cases for point in case.points] if history.case else None,
         series=[*_every_series(history)],
         changes=[_change(one) for one in history.changes],
@@ -182,7 +182,8 @@ def history_page(history: RunHistory, *, options: Sequence[str] = ()) -> History
     )
 
 
-def _case(history: RunHistory, case: CaseHistory) -> HistoryCase:
+def history_case(history: RunHistory, case: CaseHistory) -> HistoryCase:
+    """Return the row of a case."""
     letters = [
         LETTERS.get(point.outcome, "-") if point is not None else "-"
         for point in strip_of_runs(case, history.runs)

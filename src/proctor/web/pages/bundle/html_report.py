@@ -20,7 +20,7 @@ from proctor.schema.evidence.trial import CONFIGURATION
 from proctor.schema.format.case import EvalCase
 from proctor.schema.results.manifest import AgentManifest, Judging, Manifest, RunRecord, RunState, RunSummary
 from proctor.schema.results.run_result import CaseResult, RunResult
-from proctor.web.pages.bundle.single_file import SingleFileWriter, page_json, read_page
+from proctor.web.pages.bundle.single_file import CompressedText, SingleFileWriter, page_json, read_page
 from proctor.web.pages.case.case import CasePlace, case_page
 from proctor.web.pages.case.judge_votes import judges_page
 from proctor.web.pages.case.spans import spans_page
@@ -120,7 +120,7 @@ def _add_run(file: SingleFileWriter, run: RunResult, stored: StoredRun, extras: 
         total = len(table.rows)
         against, changes, causes = table.against, table.changes, table.causes
     file.add_initial(path, run_page(run, figures, stored, against, changes, causes))
-    file.add_initial_json(f"{path}/cases", _table(texts, total))
+    file.add_initial_json(f"{path}/cases", CompressedText(_table(texts, total)).pieces())
     file.add_initial(
         f"{path}/notes", notes_page(figures.digest.case_warnings, figures.digest.whose_fault, turns)
     )
@@ -246,8 +246,8 @@ class ReportExtras(Protocol):
         """Return the labels of people for the run."""
         ...
 
-    def related_pages(self, run_ids: Sequence[str]) -> Iterator[tuple[str, PageModel]]:
-        """Yield pages that relate runs to others (comparisons, histories), each with its path in the API."""
+    def related_pages(self, run_ids: Sequence[str]) -> Iterator[tuple[str, PageModel | Iterable[str]]]:
+        """Yield pages (or the pieces of their JSON) that relate runs to others, each with its path in the API."""
         ...
 
     def align(self, expected: Invocation, actual: Invocation) -> Sequence[Mapping[str, object]]:

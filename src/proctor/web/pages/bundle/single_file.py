@@ -94,11 +94,14 @@ def _hash(text: str) -> str:
 class CompressedText:
     """A long text that is written in pieces, and is compressed in memory."""
 
-    def __init__(self) -> None:
+    def __init__(self, pieces: Iterable[str] = ()) -> None:
+        """`pieces`: the first of the text."""
         self.size = 0
         """Characters so far."""
         self._packer = zlib.compressobj(1)
         self._packed: list[bytes] = []
+        for piece in pieces:
+            self.write(piece)
 
     def write(self, text: str) -> None:
         """Append a piece."""
@@ -146,8 +149,8 @@ class SingleFileWriter:
         self._note_screen(path)
         self.documents[path] = document
 
-    def add(self, path: str, document: PageModel) -> None:
-        """Add a document to a chunk, which the page reads on demand; a path with a query that the file already has is skipped."""
+    def add(self, path: str, document: PageModel | Iterable[str]) -> None:
+        """Add a document, or the pieces of its JSON, to a chunk, which the page reads on demand; a path with a query that the file already has is skipped."""
         if path in self._paths or path in self.documents:
             return
         if "?" in path:
@@ -155,9 +158,9 @@ class SingleFileWriter:
         self._note_screen(path)
         name = json.dumps(path)
         self._index.write(f"{', ' if self._index.size else ''}{name}: {self._chunks}")
-        text = page_json(document)
-        self._open += ["," if self._open else "{", name, ":", text]
-        self._size += len(text)
+        pieces = json_pieces(document)
+        self._open += ["," if self._open else "{", name, ":", *pieces]
+        self._size += sum(map(len, pieces))
         if self._size >= _CHUNK:
             self._close_chunk()
 
@@ -202,6 +205,11 @@ class SingleFileWriter:
             packed = packed[whole:]
         self.out.write(base64.b64encode(packed + packer.flush()).decode())
         self.out.write("</script>\n")
+
+
+def json_pieces(document: PageModel | Iterable[str]) -> list[str]:
+    """Return the JSON of a document in pieces."""
+    return [page_json(document)] if isinstance(document, PageModel) else [*document]
 
 
 def page_json(document: PageModel) -> str:

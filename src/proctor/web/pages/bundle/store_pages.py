@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, TextIO
 from urllib.parse import quote
@@ -16,7 +17,7 @@ from proctor.schema.format.case import EvalCase
 from proctor.schema.format.invocation import Invocation
 from proctor.schema.results.score import JudgedBy, Outcome
 from proctor.stores.base import Store
-from proctor.web.pages.analysis.history import history_page
+from proctor.web.pages.analysis.history import history_case, history_page
 from proctor.web.pages.analysis.known_judges import known_judges
 from proctor.web.pages.analysis.load_comparison import (
     MOST_RUNS,
@@ -26,7 +27,7 @@ from proctor.web.pages.analysis.load_comparison import (
     load_pairs,
 )
 from proctor.web.pages.bundle.html_report import about_file, add_runs
-from proctor.web.pages.bundle.single_file import BuiltPage, SingleFileWriter
+from proctor.web.pages.bundle.single_file import BuiltPage, SingleFileWriter, page_json
 from proctor.web.pages.case.load_case import alignment_steps
 from proctor.web.pages.runs.case_filters import case_extras
 from proctor.web.pages.runs.load_run import RunCases, RunPageCache, SelectedRun, read_cases, select_run
@@ -35,6 +36,7 @@ from proctor.web.pages.runs.run_trends import cause_trend, cost_intervals
 
 if TYPE_CHECKING:
     from proctor.schema.analysis.calibration import Labelled
+    from proctor.schema.analysis.history import RunHistory
     from proctor.schema.format.wire_model import PageModel
     from proctor.web.pages.analysis.comparison import ComparisonPage
 
@@ -67,7 +69,7 @@ class StoreExtras:
         """Return the labels of people for the run."""
         return labels_for(self._store, self._store.load(run_id, self._judging))
 
-    def related_pages(self, run_ids: Sequence[str]) -> Iterator[tuple[str, PageModel]]:
+    def related_pages(self, run_ids: Sequence[str]) -> Iterator[PathAndPage]:
         """Yield the pages that relate runs to others, each with its path."""
         return related_pages(self._store, run_ids, self._judging)
 
@@ -79,8 +81,8 @@ class StoreExtras:
 # --- related pages: comparisons, a matrix, judges, histories ------------------------------------------------------------
 
 
-PathAndPage = tuple[str, "PageModel"]
-"""A page with the path by which the page in a browser requests it."""
+PathAndPage = tuple[str, "PageModel | Iterable[str]"]
+"""A page, or the pieces of its JSON, with the path by which the page in a browser requests it."""
 
 MOST_PAIRS = 200
 """The changed cases of a comparison that a file shows side by side, the important ones first."""
@@ -90,6 +92,7 @@ MOST_READ = 1_000
 """The cases that are read with their evidence for the histories of single cases."""
 MOST_COSTS = 100
 """The runs of a history whose costs have intervals (`OverTime.tsx`)."""
+_NO_CASES = re.compile(r'"cases": ?\[\]')
 _NO_FAILURES = (Outcome.PASSED, Outcome.SKIPPED, Outcome.NOT_RUN)
 _UNRESERVED = "-_.!~*'()"
 """The characters that `encodeURIComponent` does not escape, besides letters and digits: the page uses such paths."""
@@ -162,13 +165,22 @@ def _judges(store: Store, runs: Sequence[ListedRun]) -> Iterator[PathAndPage]:
 def _history(store: Store, eval_set: str) -> Iterator[PathAndPage]:
     for case, history in histories(store, eval_set, most=MOST_VERDICTS, read=MOST_READ):
         if case is None:
-            page = history_page(history, options=["--set", eval_set])
-            yield api_path("/api/history", set=eval_set), page
-            if runs := [run.run_id for run in page.runs if run.case_cost is not None][:MOST_COSTS]:
+            yield api_path("/api/history", set=eval_set), _history_json(history, eval_set)
+            if runs := [run.run_id for run in history.runs if run.case_cost is not None][:MOST_COSTS]:
                 path = f"/api/history/costs?{'&'.join(f'run={run_id}' for run_id in runs)}"
                 yield path, cost_intervals(store, RunPageCache(), runs)
         else:
             yield api_path("/api/history", set=eval_set, case=case), history_page(history)
+
+
+def _history_json(history: RunHistory, eval_set: str) -> Iterator[str]:
+    """Yield the JSON of the history of a set in pieces: as objects, the rows of all cases would be the most memory of a report."""
+    page = page_json(history_page(history, options=["--set", eval_set], has_cases=False))
+    before, after = _NO_CASES.split(page, maxsplit=1)
+    yield f'{before}"cases":['
+    for number, case in enumerate(history.cases):
+        yield f"{',' if number else ''}{page_json(history_case(history, case))}"
+    yield f"]{after}"
 
 
 # --- a comparison as one file -------------------------------------------------------------------------------------------
