@@ -15,10 +15,12 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
-PIP := $(BIN)/python -m pip --disable-pip-version-check
+# uv installs several times as fast as pip, but does not read pip's configuration: where it finds no package, pip installs.
 # Bytecode is written at the first import: a test imports few of the modules that are installed.
-INSTALL := install --quiet --no-compile --require-hashes --no-build-isolation
-EDITABLE := install --quiet --no-compile --no-deps --no-build-isolation --editable .
+install = $(BIN)/uv pip install --quiet --python $(1)/bin/python $(2) \
+	|| { echo "uv did not install this; pip tries" >&2; $(BIN)/python -m pip --disable-pip-version-check --python $(1)/bin/python install --quiet --no-compile $(2); }
+LIST := --require-hashes --no-build-isolation
+EDITABLE := --no-deps --no-build-isolation --editable .
 # A list is also given as constraints: only these pin `google-auth[requests]`, too, of which pip would otherwise take a newer release.
 pinned = $(foreach list,$(1),-r requirements/$(list).txt -c requirements/$(list).txt)
 ARGS ?=
@@ -110,38 +112,39 @@ $(VENV)/.base: requirements/build.txt
 	@[ -n "$(PYTHON)" ] || { echo "Proctor needs python 3.11 or newer on PATH (or: make PYTHON=/path/to/python)" >&2; exit 1; }
 	@$(BIN)/python -c '' 2>/dev/null || $(PYTHON) -m venv --clear $(VENV)
 	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(BIN)/python -m ensurepip >/dev/null
-	$(PIP) $(INSTALL) $(call pinned,build)
+	$(BIN)/python -m pip --disable-pip-version-check install --quiet --no-compile $(LIST) $(call pinned,build)
 	@touch $@
 
 $(VENV)/.run: $(VENV)/.base requirements/run.txt pyproject.toml
-	$(PIP) $(INSTALL) $(call pinned,run)
-	$(PIP) $(EDITABLE)
+	@$(call install,$(VENV),$(LIST) $(call pinned,run))
+	@$(call install,$(VENV),$(EDITABLE))
 	@touch $@
 
 $(VENV)/.test: $(VENV)/.run requirements/test.txt requirements/judges.txt
-	$(PIP) $(INSTALL) $(call pinned,test judges)
+	@$(call install,$(VENV),$(LIST) $(call pinned,test judges))
 	@touch $@
 
 $(VENV)/.adk: $(VENV)/.test requirements/adk.txt
-	$(PIP) $(INSTALL) $(call pinned,adk)
+	@$(call install,$(VENV),$(LIST) $(call pinned,adk))
 	@touch $@
 
 $(VENV)/.docs: $(VENV)/.test requirements/docs.txt
-	$(PIP) $(INSTALL) $(call pinned,docs)
+	@$(call install,$(VENV),$(LIST) $(call pinned,docs))
 	@touch $@
 
 $(VENV)-%/.ready: $(VENV)/.base requirements/%.txt pyproject.toml
 	@$(BIN)/python -m venv --clear --without-pip $(VENV)-$*
-	$(PIP) --python $(VENV)-$*/bin/python $(INSTALL) $(call pinned,$*)
-	$(PIP) --python $(VENV)-$*/bin/python $(EDITABLE)
+	@$(call install,$(VENV)-$*,$(LIST) $(call pinned,build))
+	@$(call install,$(VENV)-$*,$(LIST) $(call pinned,$*))
+	@$(call install,$(VENV)-$*,$(EDITABLE))
 	@touch $@
 
-# --- for maintainers (needs uv): pins the newest that the sources allow; no index address is written ---------------------
+# --- for maintainers: pins the newest that the sources allow; no index address is written --------------------------------
 
-COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 	--no-emit-index-url --no-emit-find-links
 
-lock:
+lock: $(VENV)/.base
 	$(COMPILE) $(ARGS) requirements/test.in --output-file requirements/test.txt
 	$(COMPILE) requirements/run.in --constraints requirements/test.txt --output-file requirements/run.txt
 	$(COMPILE) requirements/build.in --constraints requirements/test.txt --output-file requirements/build.txt
