@@ -62,6 +62,7 @@ def _deny_outside_network(event: str, args: tuple[Any, ...]) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    gc.disable()  # until the tests are collected: nothing of them is garbage
     for name in [name for name in os.environ if _SCRUBBED.fullmatch(name) and name not in OF_THE_TESTS]:
         del os.environ[name]
     # Child processes have no audit hook: programs that honour a proxy find a closed port.
@@ -144,6 +145,7 @@ def _left_for_the_night(items: list[pytest.Item]) -> set[pytest.Item]:
 def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()  # tests stay until the session ends: the collector need not visit them again and again
+    gc.enable()
 
 
 # --- nothing is skipped in silence -----------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 import ast
 import functools
+import gc
 import sys
 from collections.abc import Container, Iterator
 from dataclasses import dataclass
@@ -40,11 +41,13 @@ class Module:
 def modules(src: Path = SRC) -> dict[str, Module]:
     """Every module below `src`, by its dotted name."""
     found = {}
+    gc.disable()  # a syntax tree has no garbage, and a collection visits all trees again
     for path in sorted((src / PACKAGE).rglob("*.py")):
         parts = path.relative_to(src).with_suffix("").parts
         is_package = parts[-1] == "__init__"
         name = ".".join(parts[:-1] if is_package else parts)
         found[name] = Module(name, path, is_package, ast.parse(path.read_text(encoding="utf-8"), str(path)))
+    gc.enable()
     return found
 
 

@@ -44,7 +44,7 @@ def variables_with_bytecode() -> dict[str, str]:
 
 
 def run_in(
-    environment: str, *arguments: str, cwd: Path = ROOT, seconds: float = 240
+    environment: str, *arguments: str, cwd: Path = ROOT, seconds: float = 480
 ) -> subprocess.CompletedProcess[str]:
     """Run `python ARGUMENTS` there, with this repository's code and nothing else of this process's path."""
     return subprocess.run(
