@@ -29,7 +29,8 @@ export function useRowWindow(
     if (Math.abs(bodyTop - top) > 1) setTop(bodyTop);
   });
   const virtual = useWindowVirtualizer({
-    count: all ? 0 : count,
+    enabled: !all,
+    count,
     estimateSize: () => ROW,
     overscan: 6,
     scrollMargin: top,
