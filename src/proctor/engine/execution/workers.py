@@ -252,13 +252,13 @@ class WorkerPool:
 
     async def _watch_silence(self) -> None:
         """Name workers that do not answer, once: they may compute, and only the user knows how long that may take."""
-        named: set[_Seat] = set()
+        silent: set[_Seat] = set()
         while True:
             await asyncio.sleep(_SILENT_SECONDS / 10)
             now = time.monotonic()
             for seat in self._seats:
-                if seat.busy and now - seat.heard_at > _SILENT_SECONDS and seat not in named:
-                    named.add(seat)
+                if seat.busy and now - seat.heard_at > _SILENT_SECONDS and seat not in silent:
+                    silent.add(seat)
                     self.warn(
                         f"{seat.worker.name} has answered nothing for {_SILENT_SECONDS / 60:g} minutes. If it is stopped or "
                         "hangs, end its process (kill -KILL): its trials are run again"
