@@ -47,6 +47,7 @@ def modules(src: Path = SRC) -> dict[str, Module]:
         is_package = parts[-1] == "__init__"
         name = ".".join(parts[:-1] if is_package else parts)
         found[name] = Module(name, path, is_package, ast.parse(path.read_text(encoding="utf-8"), str(path)))
+    gc.freeze()  # nor does a later one need to visit them, in the tests of other folders
     gc.enable()
     return found
 

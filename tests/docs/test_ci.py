@@ -143,6 +143,7 @@ def test_gate_passes_only_after_every_shard() -> None:
     assert codes == {"success": 0, "failure": 1, "cancelled": 1, "skipped": 1}
 
 
+@pytest.mark.nightly
 def test_gitlab_shards_and_changes(repository: str) -> None:
     job = gitlab()["evals"]
     found: list[str] = []

@@ -51,8 +51,8 @@ def test_a_run_takes_fewer_statements_than_cases(store: Path, monkeypatch: pytes
     monkeypatch.setattr(writer, "_PAUSES", (0.1,) * 10)  # a slow machine commits as few times
     statements = executed_statements(monkeypatch)
     evaluate_sync(echo, eval_set(96), config=CONFIG, store=store, concurrency=8)
-    assert statements.count("COMMIT") <= FIXED / 10 + 96 / 16
-    assert sum("INTO trials" in text for text in statements) <= 96 / 16
+    assert statements.count("COMMIT") <= FIXED / 10 + 96 / 9
+    assert sum("INTO trials" in text for text in statements) <= 96 / 9
 
 
 def test_scoring_takes_few_statements(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,7 @@ from proctor.schema.analysis.comparison import Change
 from tests.analysis.compare.contradictions import contradictions, is_misled
 from tests.analysis.compare.drawn_comparisons import Drawn, draw
 
-COMPARISONS = 2_000
+COMPARISONS = 500
 MANY = 100_000
 
 

@@ -391,13 +391,13 @@ def _most_aside(options: RunOptions) -> int:
 def _commits_aside(options: RunOptions, *, runs_agent: bool) -> int:
     """Return how many trials may wait for their commits while others run; 0 if each trial may end the run.
 
-    With an agent there are few: what it did is lost if the store cannot be written any more.
+    With an agent there are few: what it did is lost if the store cannot be written any more, and a kill repeats it.
     """
     most = _most_aside(options)
     if not runs_agent:
         return most
     is_limited = options.budget is not None or options.max_tokens is not None
-    return 0 if is_limited else min(options.concurrency, most)
+    return 0 if is_limited else min(options.concurrency // 4, most)
 
 
 def _broken(error: StoreError) -> Failure:
