@@ -2,7 +2,9 @@
 
 import json
 import os
+import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -72,6 +74,17 @@ def make_project(folder: Path, *cases: dict[str, Any], criteria: Any = None) -> 
     write_set(folder / "cases.evalset.json", *(cases or [case("hello", "hello")]))
     wanted = {"tool_trajectory_avg_score": 1.0, "response_match_score": 0.8} if criteria is None else criteria
     (folder / "test_config.json").write_text(json.dumps({"criteria": wanted}))
+    return folder
+
+
+def copy_of(make: Callable[[], object], folder: Path) -> Path:
+    """Fill the empty working folder with what `make` writes into it. `make` runs once in a process; later calls copy its files."""
+    original = folder.parent / f"made by {make.__module__}.{make.__qualname__}"
+    if original.exists():
+        shutil.copytree(original, folder, dirs_exist_ok=True)
+    else:
+        make()
+        shutil.copytree(folder, original)
     return folder
 
 

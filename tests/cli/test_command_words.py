@@ -11,7 +11,7 @@ from proctor.cli.command_base import SectionedCommand
 from proctor.cli.main import COMMANDS
 from proctor.cli.shared_options import SectionedOption
 from proctor.common.registry import load_object
-from tests.cli.project import case, in_this_process, make_project
+from tests.cli.project import case, copy_of, in_this_process, make_project
 
 EVAL = ["eval", "agent.py", "cases.evalset.json"]
 
@@ -48,12 +48,17 @@ WITH_ARGUMENTS = {
 }
 
 
+def make_failed_run() -> None:
+    """Make one run that failed, and no other file."""
+    make_project(Path(), case("bad", "bad", answer="nothing like it"))
+    assert in_this_process(*EVAL).returncode == 1
+
+
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """One run that failed, and no other file."""
-    monkeypatch.chdir(make_project(tmp_path, case("bad", "bad", answer="nothing like it")))
-    assert in_this_process(*EVAL).returncode == 1
-    return tmp_path
+    """A project with a run that failed."""
+    monkeypatch.chdir(tmp_path)
+    return copy_of(make_failed_run, tmp_path)
 
 
 @pytest.fixture

@@ -12,26 +12,31 @@ import proctor
 from proctor.errors import SetupError
 from proctor.runs.output_guard import SUMMARY_VARIABLE, OutputGuard
 from proctor.web.pages.built_page import FOLDER
-from tests.cli.project import case, in_this_process, make_project, write_set
+from tests.cli.project import case, copy_of, in_this_process, make_project, write_set
 from tests.web.pages.single_file import make_page
 
 STORE = ".proctor/store.sqlite3"
 
 
-@pytest.fixture
-def ran(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A project with a finished run, a baseline of it in the store and in a file, and what a project has next to them."""
-    monkeypatch.chdir(make_project(tmp_path))
-    monkeypatch.delenv(SUMMARY_VARIABLE, raising=False)
-    monkeypatch.setenv(FOLDER, str(make_page(tmp_path.parent / f"{tmp_path.name}_page")))
-    (tmp_path / "proctor.toml").write_text('agent = "agent.py"\nsets = ["cases.evalset.json"]\n')
-    write_set(tmp_path / "plain.json", case("other", "other"))
-    (tmp_path / "strict.json").write_text('{"criteria": {"response_match_score": 1.0}}')
-    (tmp_path / "notes.md").write_text("# my notes\n")
+def make_run() -> None:
+    """Make a finished run, a baseline of it in the store and in a file, and what a project has next to them."""
+    make_project(Path())
+    Path("proctor.toml").write_text('agent = "agent.py"\nsets = ["cases.evalset.json"]\n')
+    write_set(Path("plain.json"), case("other", "other"))
+    Path("strict.json").write_text('{"criteria": {"response_match_score": 1.0}}')
+    Path("notes.md").write_text("# my notes\n")
     assert in_this_process("eval").returncode == 0
     assert in_this_process("baseline", "set", "main").returncode == 0
     assert in_this_process("baseline", "export", "main", "main.json").returncode == 0
-    return tmp_path
+
+
+@pytest.fixture
+def ran(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project with a finished run."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv(SUMMARY_VARIABLE, raising=False)
+    monkeypatch.setenv(FOLDER, str(make_page(tmp_path.parent / f"{tmp_path.name}_page")))
+    return copy_of(make_run, tmp_path)
 
 
 def contents(folder: Path) -> dict[str, bytes]:

@@ -9,19 +9,24 @@ from pathlib import Path
 import pytest
 
 from proctor.reports.builtin import REPORTS
-from tests.cli.project import case, in_this_process, make_project, write_set
+from tests.cli.project import case, copy_of, in_this_process, make_project, write_set
 
 EVAL = ["eval", "agent.py", "cases.evalset.json"]
 NAMES = [name for name in REPORTS if name != "html"]
 
 
+def make_reports() -> None:
+    """Make a green report of each kind."""
+    make_project(Path())
+    reports = [f"--report={name}=out.{name}" for name in NAMES]
+    assert in_this_process(*EVAL, *reports).returncode == 0
+
+
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A project with a green report of each kind."""
-    monkeypatch.chdir(make_project(tmp_path))
-    reports = [f"--report={name}=out.{name}" for name in NAMES]
-    assert in_this_process(*EVAL, *reports).returncode == 0
-    return tmp_path
+    monkeypatch.chdir(tmp_path)
+    return copy_of(make_reports, tmp_path)
 
 
 def junit(text: str) -> bool:

@@ -10,23 +10,26 @@ import pytest
 
 import proctor
 from proctor.errors import SetupError
-from tests.cli.project import case, in_this_process, make_project, write_set
+from tests.cli.project import case, copy_of, in_this_process, make_project, write_set
 
 RECORD = Path(".proctor/store.sqlite3.attempt.json")
 EVAL = ["eval", "agent.py", "cases.evalset.json"]
 
 
-@pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Two runs: the first is the baseline main (in the store and in main.json), the second has a case that fails."""
-    monkeypatch.chdir(
-        make_project(tmp_path, case("hello", "hello"), case("bad", "bad", answer="nothing like it"))
-    )
+def make_two_runs() -> None:
+    """Make two runs: the first is the baseline main (in the store and in main.json), the second has a case that fails."""
+    make_project(Path(), case("hello", "hello"), case("bad", "bad", answer="nothing like it"))
     assert in_this_process(*EVAL).returncode == 1
     assert in_this_process("baseline", "set", "main").returncode == 0
     assert in_this_process("baseline", "export", "main", "main.json").returncode == 0
     assert in_this_process(*EVAL).returncode == 1
-    return tmp_path
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with two runs."""
+    monkeypatch.chdir(tmp_path)
+    return copy_of(make_two_runs, tmp_path)
 
 
 FAILED = {

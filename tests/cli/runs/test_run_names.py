@@ -5,17 +5,22 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.project import case, in_this_process, make_project
+from tests.cli.project import case, copy_of, in_this_process, make_project
+
+
+def make_two_runs() -> None:
+    """Make two runs: `wrong` fails in the first, and passes since then."""
+    make_project(Path(), case("right", "hello"), case("wrong", "no call"))
+    in_this_process("eval", "agent.py", "cases.evalset.json")
+    make_project(Path(), case("right", "hello"))
+    in_this_process("eval", "agent.py", "cases.evalset.json")
 
 
 @pytest.fixture
 def ids(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The runs of a project, oldest first: `wrong` fails in the first, and passes since then."""
+    """The runs of a project, oldest first."""
     monkeypatch.chdir(tmp_path)
-    make_project(tmp_path, case("right", "hello"), case("wrong", "no call"))
-    in_this_process("eval", "agent.py", "cases.evalset.json")
-    make_project(tmp_path, case("right", "hello"))
-    in_this_process("eval", "agent.py", "cases.evalset.json")
+    copy_of(make_two_runs, tmp_path)
     listed = json.loads(in_this_process("runs", "--json").stdout)
     return [run["run_id"] for run in reversed(listed["runs"])]
 

@@ -20,7 +20,7 @@ from proctor.cli.runs.times import read_age, read_moment
 from proctor.errors import StoreError
 from proctor.runs.storage.open import NoRunsError, open_runs, open_store
 from proctor.stores.sql.store import SqlStore
-from tests.cli.project import case, in_this_process, make_project, write_set
+from tests.cli.project import case, copy_of, in_this_process, make_project, write_set
 from tests.stores.sample_runs import begun
 
 FINE, WRONG, CRASH = case("fine", "hello"), case("wrong", "no call"), case("crash", "crash")
@@ -36,12 +36,19 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.fixture
-def ran(project: Path) -> Path:
-    """The same after two runs: one of three cases three times, and one in which everything passed."""
+def make_two_runs() -> None:
+    """Make two runs: one of three cases three times, and one in which everything passed."""
+    make_project(Path(), FINE, WRONG, CRASH)
+    write_set(Path("good.evalset.json"), FINE)
     assert in_this_process(*EVAL, "--num-runs", "3").returncode == 1
     assert in_this_process("eval", "agent.py", "good.evalset.json").returncode == 0
-    return project
+
+
+@pytest.fixture
+def ran(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The same after two runs."""
+    monkeypatch.chdir(tmp_path)
+    return copy_of(make_two_runs, tmp_path)
 
 
 def lines(*arguments: str, code: int = 0) -> list[str]:
@@ -274,8 +281,9 @@ def test_one_trial_of_it(ran: Path) -> None:
     assert "the case has trials 1 to 3" in error("show", run_id, "wrong", "--trial", "4")
 
 
-def test_interrupted_case_names_its_place(ran: Path) -> None:
-    shown = lines("show", listed()[1]["run_id"], "crash")
+def test_interrupted_case_names_its_place(project: Path) -> None:
+    assert in_this_process(*EVAL).returncode == 1
+    shown = lines("show", "latest", "crash")
     assert "    reason: agent raised in turn 1: RuntimeError: the agent broke" in shown
     assert any(line.startswith("    turn 1: at: agent.py:") for line in shown)
 
