@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from proctor.cli.outputs import report_for
 from proctor.common.registry import REPORTS
 from proctor.errors import UnknownNameError
 from proctor.reports.base import load_report
 from proctor.reports.builtin import REPORTS as BUILTIN
 from proctor.reports.plain.run import PlainReport
-from proctor.reports.terminal.choose import report_for, show
 from proctor.reports.terminal.run import TerminalReport
 from proctor.web.pages.built_page import FOLDER
 from tests.reports.sample_runs import sketch
@@ -48,15 +48,13 @@ def test_a_plug_in_may_be_a_class_or_an_object() -> None:
 def test_a_terminal_gets_a_drawing_and_a_pipe_gets_lines(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "xterm")
     assert isinstance(report_for(Terminal()), TerminalReport)
-    out = io.StringIO()
-    show([sketch(1)], out)
-    assert out.getvalue().startswith("RUN  travel_agent")
+    assert isinstance(report_for(io.StringIO()), PlainReport)
 
 
 def test_rich_is_not_loaded_before_something_is_drawn() -> None:
     code = (
-        "import sys, io; import proctor.reports.terminal.choose, proctor.reports.terminal.progress, proctor.reports.formats.json;"
-        "from proctor.reports.terminal.choose import show; show([], io.StringIO());"
+        "import sys, io; import proctor.cli.outputs, proctor.reports.terminal.progress, proctor.reports.formats.json;"
+        "proctor.cli.outputs.report_for(out := io.StringIO()).write([], out);"
         "proctor.reports.terminal.progress.watch(io.StringIO());"
         "sys.exit(any(name.split('.')[0] == 'rich' for name in sys.modules))"
     )

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TextIO, TypeVar
 from proctor.cli.messages import notify
 from proctor.common.error_text import safe_str
 from proctor.errors import SetupError, SetupProblems, StoreError, did_you_mean
-from proctor.reports.base import Report, ReportOptions, load_report
+from proctor.reports.base import Report, ReportOptions, is_terminal, load_report
 from proctor.runs.output_guard import OutputGuard
 from proctor.runs.setup.settings import Settings
 from proctor.runs.storage.open import is_for_results, kept_stores, open_store, project_store
@@ -411,3 +411,17 @@ def _results(url: str) -> AdkFiles:
     place = AdkFiles.from_url(url)
     place.check()
     return place
+
+
+# --- The report on the screen ----------------------------------------------------------------------------------------
+
+
+def report_for(out: TextIO) -> Report:
+    """Return the report that suits `out`; rich is loaded only for a terminal."""
+    if is_terminal(out):
+        from proctor.reports.terminal.run import TerminalReport
+
+        return TerminalReport()
+    from proctor.reports.plain.run import PlainReport
+
+    return PlainReport()

@@ -50,6 +50,11 @@ def wants_color(options: ReportOptions) -> bool:
     return options.color if options.color is not None else not os.environ.get("NO_COLOR")
 
 
+def is_terminal(out: TextIO) -> bool:
+    """Return whether `out` is a terminal that can do more than print lines."""
+    return not out.closed and out.isatty() and os.environ.get("TERM", "").lower() not in {"dumb", "unknown"}
+
+
 class Report(Protocol):
     """Writes the results of one run, or of several with one agent each, as text.
 

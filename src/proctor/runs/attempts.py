@@ -185,7 +185,7 @@ def find_current_run(
         SetupError: the name depends on which run is the newest, and the last attempt made no run.
     """
     from proctor.runs.storage.open import name_of_run
-    from proctor.stores.base import runs_back
+    from proctor.schema.results.manifest import runs_back
 
     name = name_of_run(name)
     attempt = failed_attempt(store) if runs_back(name) is not None else None
@@ -217,7 +217,7 @@ def warning_of_attempt(store: Store, name: str = "") -> str:
 
     Without a name the command uses the newest run, as `latest` does.
     """
-    from proctor.stores.base import runs_back
+    from proctor.schema.results.manifest import runs_back
 
     attempt = failed_attempt(store) if not name or runs_back(name) is not None else None
     return f"warning: {name and f'{name}: '}{describe_attempt(attempt)}" if attempt is not None else ""

@@ -7,7 +7,7 @@ import re
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -55,22 +55,18 @@ class StoreId:
     name: str
 
 
+@dataclass(slots=True)
 class Artefacts:
     """Where the large artefacts of a store are written, and how they are read. Any thread may use it."""
 
-    def __init__(self, url: str = "") -> None:
-        """Write to a folder or a bucket (see `check_location`); without a URL to the database, as the rest.
-
-        Raises:
-            SetupError: the URL is not one of these.
-        """
-        self.url = check_location(url) if url else ""
-        self.place = ""
-        """The part of it that belongs to the store alone; empty until the store has chosen it."""
-        self.present: dict[str, int] = {}
-        """The artefacts that were seen there, by name, each with the number of deletions of the store before."""
-        self._lock = threading.Lock()
-        self._recent: dict[str, bytes] = {}
+    url: str = ""
+    """A folder or a bucket, as `check_location` returns it; empty: the database, as for the rest."""
+    place: str = ""
+    """The part of it that belongs to the store alone; empty until the store has chosen it."""
+    present: dict[str, int] = field(default_factory=dict)
+    """The artefacts that were seen there, by name, each with the number of deletions of the store before."""
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+    _recent: dict[str, bytes] = field(default_factory=dict, repr=False)
 
     def open(self, place: str, store: StoreId) -> None:
         """Write to this place from now on, and mark it as used by this store.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol
@@ -137,17 +136,6 @@ class Standing:
     worker: str
     """The process that works on the run, as text for people; empty if there is none."""
     worker_pid: int | None
-
-
-_BACK = re.compile(r"latest(?:~([0-9]{1,6}))?|previous")
-
-
-def runs_back(name: str) -> int | None:
-    """Return how many runs before the newest one `name` means; `None` if it is not `latest`, `latest~N` or `previous`."""
-    match = _BACK.fullmatch(name)
-    if match is None:
-        return None
-    return 1 if name == "previous" else int(match[1] or 0)
 
 
 @dataclass(frozen=True, slots=True)

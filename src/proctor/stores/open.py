@@ -58,7 +58,7 @@ def open_store(url: str, *, read_only: bool = False, artefacts: str = "") -> Sto
 
     Raises:
         UnknownNameError: no store has this scheme.
-        SetupError: the URL names no location, or the store of another package lacks a method.
+        SetupError: the URL names no location, `artefacts` is invalid, or the store of another package lacks a method.
         StoreError: the store cannot be used; it has not been changed.
     """
     scheme, _ = split_url(url)
@@ -68,7 +68,11 @@ def open_store(url: str, *, read_only: bool = False, artefacts: str = "") -> Sto
             f"No store scheme named {scheme!r}.{did_you_mean(scheme, known)} Known: {', '.join(known)} "
             f"(adk:DIR only takes results, in addition to the store of the run), or the path of a SQLite file."
         )
-    options = {"artefacts": artefacts} if artefacts and scheme in _WITH_ARTEFACTS else {}
+    options: dict[str, str] = {}
+    if artefacts and scheme in _WITH_ARTEFACTS:
+        from proctor.stores.artefacts import check_location
+
+        options["artefacts"] = check_location(artefacts)
     store: Store = STORES.make(scheme, url, read_only=read_only, **options)
     missing = [name for name in vars(Store) if not name.startswith("_") and not hasattr(store, name)]
     if missing:

@@ -14,7 +14,7 @@ import pytest
 
 from proctor.errors import SetupError, StoreError
 from proctor.schema.results.manifest import RunSummary
-from proctor.stores.artefacts import LARGEST_INLINE, Artefacts, Deletion, StoreId, _objects
+from proctor.stores.artefacts import LARGEST_INLINE, Artefacts, Deletion, StoreId, _objects, check_location
 from proctor.stores.base import TrialRecord
 from proctor.stores.open import open_store
 from proctor.stores.sql import database
@@ -259,7 +259,7 @@ def test_a_location_is_a_folder_or_a_bucket_without_secrets(location: str) -> No
     with pytest.raises(
         SetupError, match="expected a folder, s3://BUCKET/FOLDER or gs://BUCKET/FOLDER"
     ) as raised:
-        Artefacts(location)
+        check_location(location)
     assert "hunter2" not in str(raised.value)
 
 

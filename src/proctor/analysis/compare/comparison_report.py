@@ -49,7 +49,7 @@ from proctor.reports.content.text_blocks import (
 )
 from proctor.reports.formats.error_report import write_error_report
 from proctor.reports.formats.json_text import write_json
-from proctor.reports.terminal.choose import write_blocks
+from proctor.reports.plain.block_lines import write_blocks
 from proctor.schema.analysis.comparison import (
     PASSED,
     CaseChange,

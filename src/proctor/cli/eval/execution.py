@@ -15,13 +15,12 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TextIO, TypeVar
 
 from proctor.cli.messages import ERROR, notify, show_setup_error
-from proctor.cli.outputs import Output, RunTargets, write_outputs
+from proctor.cli.outputs import Output, RunTargets, report_for, write_outputs
 from proctor.cli.process import end_now, preserve_import_path, report_run
 from proctor.engine.execution.run_control import CANCELLED_FROM_WITHIN, DRAIN, StopRequest, leave_behind
 from proctor.errors import EvalError, ProctorError, StoreError
-from proctor.reports.base import ReportOptions
+from proctor.reports.base import ReportOptions, is_terminal
 from proctor.reports.content.summary import exit_code
-from proctor.reports.terminal.choose import is_terminal, show
 from proctor.reports.terminal.progress import watch
 from proctor.schema.results.run_result import CaseResult, Outcome, RunKind, RunResult
 
@@ -254,7 +253,7 @@ class Screen:
     def show(self, runs: Sequence[RunResult], stdout: TextIO) -> None:
         """Write the terminal report."""
         with suppress(BrokenPipeError):
-            show(runs, stdout, options=self._options)
+            report_for(stdout).write(runs, stdout, options=self._options)
             stdout.flush()
 
     def run_started(self, run: RunResult, trials: int) -> None:

@@ -194,8 +194,8 @@ def _run(survey: Survey, *, run_agents: bool) -> list[RunResult]:
 
 
 def _run_one(agent: Path, sets: Sequence[Path]) -> RunResult | None:
+    from proctor.cli.outputs import report_for
     from proctor.reports.base import ReportOptions
-    from proctor.reports.terminal.choose import show
     from proctor.runs.evaluate import evaluate_sync
 
     try:
@@ -204,7 +204,7 @@ def _run_one(agent: Path, sets: Sequence[Path]) -> RunResult | None:
         for line in str(problem).splitlines():
             click.echo(clean(f"RUN      {agent}: {line}"))
         return None
-    show([run], sys.stdout, options=ReportOptions())
+    report_for(sys.stdout).write([run], sys.stdout, options=ReportOptions())
     return run
 
 

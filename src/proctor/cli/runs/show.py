@@ -190,16 +190,16 @@ def _case_hint(store: Store, name: str) -> str:
 def _show_for_people(
     store: Store, result: RunResult, judging: int, options: Mapping[str, Any], stdout: TextIO
 ) -> None:
+    from proctor.cli.outputs import report_for
     from proctor.reports.base import ReportOptions
     from proctor.reports.content.run_list import write_run_header
-    from proctor.reports.terminal.choose import show as show_report
     from proctor.runs.storage.lookup import listed_run
     from proctor.schema.results.manifest import RunState
 
     report_options = ReportOptions(verbose=options["verbose"], color=options["color"])
     entry = listed_run(store, result.run_id)
     write_run_header(entry, judging, stdout, options=report_options)
-    show_report([result], stdout, options=report_options)
+    report_for(stdout).write([result], stdout, options=report_options)
     if entry.run.state is RunState.UNFINISHED:
         notify(_resume_hint(entry))
     elif (last := store.judgings(result.run_id)[-1]).number > entry.run.judging:

@@ -1,4 +1,4 @@
-"""Text blocks as plain lines: stable, made for `grep`, logs and pipes."""
+"""Text blocks as plain lines: stable, made for `grep`, logs and pipes. On a terminal they are drawn instead."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from itertools import islice
 from typing import TextIO
 
 from proctor.common.safe_text import cells, clean, encodable, shorten
-from proctor.reports.base import DEFAULTS, ReportOptions
+from proctor.reports.base import DEFAULTS, ReportOptions, is_terminal
 from proctor.reports.content.symbols import ASCII, Kind
 from proctor.reports.content.text_blocks import (
     NOT_SET,
@@ -53,6 +53,16 @@ def write_lines(lines: Iterable[str], out: TextIO) -> None:
 def fields(*texts: str) -> str:
     """Return the fields of a line, two spaces apart; empty ones are left out."""
     return "  ".join(text for text in texts if text)
+
+
+def write_blocks(build: BuildBlocks, out: TextIO, options: ReportOptions = DEFAULTS) -> None:
+    """Write text blocks to `out` in the form that suits it; rich is loaded only for a terminal."""
+    if not is_terminal(out):
+        write_plain(build, out, options)
+        return
+    from proctor.reports.terminal.block_drawing import draw_blocks
+
+    draw_blocks(build, out, options)
 
 
 def write_plain(build: BuildBlocks, out: TextIO, options: ReportOptions = DEFAULTS) -> None:

@@ -13,12 +13,11 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self, TextIO
 
 from proctor.common.safe_text import clean, encodable
-from proctor.reports.base import DEFAULTS, ReportOptions, wants_color
+from proctor.reports.base import DEFAULTS, ReportOptions, is_terminal, wants_color
 from proctor.reports.content.case_text import reason_of
 from proctor.reports.content.case_words import WORDS
 from proctor.reports.content.summary import duration
 from proctor.reports.content.symbols import marks_for
-from proctor.reports.terminal.choose import is_terminal
 from proctor.schema.results.run_result import CaseResult, Outcome, RunResult
 
 if TYPE_CHECKING:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -325,3 +326,14 @@ class RunDetails:
     manifest: Manifest
     judgings: list[Judging]
     """Its scorings, in order."""
+
+
+_BACK = re.compile(r"latest(?:~([0-9]{1,6}))?|previous")
+
+
+def runs_back(name: str) -> int | None:
+    """Return how many runs before the newest one `name` means; `None` if it is not `latest`, `latest~N` or `previous`."""
+    match = _BACK.fullmatch(name)
+    if match is None:
+        return None
+    return 1 if name == "previous" else int(match[1] or 0)

@@ -9,9 +9,9 @@ from typing import Any
 
 from proctor.common.safe_text import count_text
 from proctor.errors import StoreError, UnknownNameError
-from proctor.schema.results.manifest import RunState, RunSummary
+from proctor.schema.results.manifest import RunState, RunSummary, runs_back
 from proctor.schema.results.run_result import RunKind
-from proctor.stores.base import RunEntry, Standing, runs_back
+from proctor.stores.base import RunEntry, Standing
 from proctor.stores.sql import leases
 from proctor.stores.sql.database import (
     Database,
