@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from random import Random
 
 from proctor.analysis.acceptance.accept_candidate import is_proven
-from proctor.analysis.compare.compare_cases import CompareOptions, Side, compare_cases
+from proctor.analysis.compare.compare_cases import CompareOptions, compare_cases
 from proctor.analysis.compare.measures import PairedScore, by_case
+from proctor.analysis.compare.sides import Side
 from proctor.schema.analysis.comparison import ComparedRun
 from proctor.schema.results.run_result import CaseResult, Outcome, TrialResult
 from proctor.stats.intervals import wilson

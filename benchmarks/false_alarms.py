@@ -16,8 +16,9 @@ from dataclasses import dataclass
 from math import fsum, sqrt
 from random import Random
 
-from proctor.analysis.compare.compare_cases import CompareOptions, Side, compare_cases
+from proctor.analysis.compare.compare_cases import CompareOptions, compare_cases
 from proctor.analysis.compare.measures import PairedScore, by_case, lower_bound
+from proctor.analysis.compare.sides import Side
 from proctor.schema.analysis.comparison import Change, ComparedRun
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, TrialResult
 from proctor.stats.intervals import exactly, wilson

@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
 
-from proctor.analysis.compare.compare_cases import CompareOptions, Side, compare_cases
+from proctor.analysis.compare.compare_cases import CompareOptions, compare_cases
+from proctor.analysis.compare.sides import Side
 from proctor.schema.analysis.comparison import Change, ComparedRun, Comparison
 from proctor.schema.results.run_result import CaseResult, Outcome, TrialResult
 from proctor.stats.paired_tests import sign_flip_test

@@ -13,7 +13,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
 
-from proctor.analysis.compare.compare_cases import CompareOptions, Side, compare_cases
+from proctor.analysis.compare.compare_cases import CompareOptions, compare_cases
+from proctor.analysis.compare.sides import Side
 from proctor.analysis.power.plan import Sample, SizeAsked, TrialTook, size_for
 from proctor.schema.analysis.comparison import PASSED, Change, ComparedRun
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, TrialResult

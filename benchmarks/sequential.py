@@ -15,8 +15,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
-from proctor.analysis.compare.compare_cases import CompareOptions, Side, compare_cases
+from proctor.analysis.compare.compare_cases import CompareOptions, compare_cases
 from proctor.analysis.compare.interim_looks import DECIDED, Looks
+from proctor.analysis.compare.sides import Side
 from proctor.schema.analysis.comparison import Change, ComparedRun
 from proctor.schema.results.run_result import CaseResult, Outcome, TrialResult
 from proctor.stats.intervals import wilson

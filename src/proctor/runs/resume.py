@@ -14,10 +14,10 @@ from proctor.engine.trial.conversation import HOOKS
 from proctor.errors import NothingToRunError, SetupError, SetupProblems
 from proctor.runs.arguments import AgentLike, EvalSetLike, EvaluateOptions, SessionOptions
 from proctor.runs.attempts import NoAttemptError, find_current_run, recorded_attempt
-from proctor.runs.begin import add_description
 from proctor.runs.evaluate import carry_out
 from proctor.runs.resume_changes import changes, plain
 from proctor.runs.setup.judge_and_user import AN_OBJECT, load_function, not_recorded
+from proctor.runs.setup.manifest import add_description
 from proctor.runs.setup.prepare import prepare
 from proctor.runs.storage.open import is_open, open_runs
 from proctor.schema.results.manifest import AGAINST_RUN, USER_CODE, Manifest, RunRecord, RunState

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Mapping
 
-from proctor.analysis.compare.compare_cases import CompareOptions, Side, compare_cases
+from proctor.analysis.compare.compare_cases import CompareOptions, compare_cases
+from proctor.analysis.compare.sides import Side
 from proctor.schema.analysis.comparison import ComparedRun, Comparison
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, TrialResult
 

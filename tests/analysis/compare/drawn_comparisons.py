@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
-from proctor.analysis.compare.compare_cases import CompareOptions, Side, compare_cases
+from proctor.analysis.compare.compare_cases import CompareOptions, compare_cases
+from proctor.analysis.compare.sides import Side
 from proctor.schema.analysis.comparison import PASSED, ComparedRun, Comparison, Look
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, TrialResult
 from proctor.schema.results.score import MetricScore

@@ -3,8 +3,7 @@
 import pytest
 from scipy import stats
 
-from proctor.analysis.compare.case_pairing import LEFT_OUT
-from proctor.analysis.compare.detectable import POWER
+from proctor.analysis.compare.error_rates import POWER
 from proctor.analysis.compare.next_steps import (
     FEWEST_TRIALS,
     MOST_TRIALS,
@@ -12,6 +11,7 @@ from proctor.analysis.compare.next_steps import (
     next_steps,
     trials_to_show,
 )
+from proctor.analysis.compare.sides import LEFT_OUT
 from proctor.runs.setup.judge_and_user import AN_OBJECT
 from proctor.schema.analysis.comparison import (
     CaseChange,

@@ -26,7 +26,7 @@ from proctor.stores.baselines import (
 from proctor.stores.open import store_file
 
 if TYPE_CHECKING:
-    from proctor.analysis.compare.compare_cases import Side
+    from proctor.analysis.compare.sides import Side
     from proctor.schema.analysis.comparison import Baseline, NamedBaseline
     from proctor.schema.results.manifest import Judging, Manifest
     from proctor.schema.results.run_result import CaseResult, MetricVerdict
@@ -253,7 +253,7 @@ def _mean_of(metric: MetricVerdict | None) -> float | None:
 
 def side_of_baseline(baseline: Baseline) -> tuple[Side, tuple[Manifest, Judging]]:
     """Return a baseline as one side of a comparison."""
-    from proctor.analysis.compare.compare_cases import Side
+    from proctor.analysis.compare.sides import Side
     from proctor.schema.analysis.comparison import ComparedRun
 
     run = ComparedRun(

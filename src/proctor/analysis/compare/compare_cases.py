@@ -6,13 +6,11 @@ the cases are the sample. No missing verdict is left out: what is significant ho
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import fsum
 
-from proctor.analysis.compare.case_pairing import Pairs, changed_cases, pair
-from proctor.analysis.compare.detectable import Detectable, detectable_drop
-from proctor.analysis.compare.error_budget import ErrorBudget, divide_error
+from proctor.analysis.compare.error_rates import Detectable, ErrorBudget, detectable_drop, divide_error
 from proctor.analysis.compare.futility import FUTILE, Ahead, chance_to_decide
 from proctor.analysis.compare.measures import (
     Means,
@@ -37,18 +35,17 @@ from proctor.analysis.compare.missing_verdicts import (
 )
 from proctor.analysis.compare.outcome_text import Basis, case_fell_before_correction, describe
 from proctor.analysis.compare.resemblance import could_be_beyond_resemblance, is_beyond_resemblance
+from proctor.analysis.compare.sides import Pairs, Side, changed_cases, pair
 from proctor.schema.analysis.comparison import (
     PASSED,
     USAGE_MEASURES,
     CaseEvidence,
     Change,
-    ComparedRun,
     Comparison,
     InGeneral,
     Look,
     Measured,
 )
-from proctor.schema.results.run_result import CaseResult
 from proctor.stats.paired_tests import holm, tarone_holm
 from proctor.stats.unequal_counts import TwoCounts, case_test, least_p_values
 
@@ -56,14 +53,6 @@ MARGIN = 0.05
 """The drop of the pass rate that "no regression" rules out, unless another is given."""
 UNDECIDED = frozenset({Change.INCONCLUSIVE, Change.NO_DIFFERENCE})
 """The outcomes that further trials or cases could change."""
-
-
-@dataclass(frozen=True, slots=True)
-class Side:
-    """One of the two runs, with its cases and the hash of each one's content (empty where it is not known)."""
-
-    run: ComparedRun
-    cases: Iterable[tuple[str, CaseResult]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

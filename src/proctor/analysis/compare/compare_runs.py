@@ -19,7 +19,8 @@ from proctor.schema.format.criterion import EFFICIENCY_METRICS
 from proctor.schema.results.run_result import RunResult
 
 if TYPE_CHECKING:
-    from proctor.analysis.compare.compare_cases import CompareOptions, Side
+    from proctor.analysis.compare.compare_cases import CompareOptions
+    from proctor.analysis.compare.sides import Side
     from proctor.metrics.base import MetricFacts
     from proctor.schema.results.manifest import JudgedSet, Manifest
 

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from functools import partial
 from typing import TextIO
 
-from proctor.analysis.compare.error_budget import describe_tests
+from proctor.analysis.compare.error_rates import describe_tests
 from proctor.analysis.compare.outcome_text import (
     FIGURES,
     OUTCOMES,

@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
-from proctor.analysis.compare.compare_cases import CompareOptions, Side, compare_cases
+from proctor.analysis.compare.compare_cases import CompareOptions, compare_cases
 from proctor.analysis.compare.futility import Ahead
+from proctor.analysis.compare.sides import Side
 from proctor.schema.analysis.comparison import Change, ComparedRun, Comparison, Look
 from proctor.schema.results.manifest import AGAINST_RUN
 from proctor.schema.results.run_result import CaseResult

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from proctor.analysis.compare.case_pairing import BriefCase, Key, Pairs
 from proctor.analysis.compare.measures import PairedScore
+from proctor.analysis.compare.sides import BriefCase, Key, Pairs
 from proctor.schema.analysis.comparison import PASSED, USAGE_MEASURES
 from proctor.schema.results.score import Outcome
 from proctor.stats.unequal_counts import TwoCounts

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import fsum
 from typing import TYPE_CHECKING
 
-from proctor.analysis.compare.case_pairing import LEFT_OUT
-from proctor.analysis.compare.detectable import POWER
+from proctor.analysis.compare.error_rates import POWER
+from proctor.analysis.compare.sides import LEFT_OUT
 from proctor.common.safe_text import count_text
 from proctor.engine.planning.bound_metric import FINAL_STATE
 from proctor.engine.run_options import OPTIONS

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import floor, log10
 
-from proctor.analysis.compare.detectable import Detectable
+from proctor.analysis.compare.error_rates import Detectable
 from proctor.analysis.compare.futility import FUTILE
 from proctor.common.safe_text import clean, count_text
 from proctor.reports.content.summary import dollars, rounded

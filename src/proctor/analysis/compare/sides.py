@@ -1,24 +1,42 @@
-"""The two sides of a comparison: a stored run or a result in memory, with what it was and how it was scored."""
+"""The two sides of a comparison: a stored run or a result in memory, which of their cases belong together, and how each differs."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from sys import intern
 from typing import TYPE_CHECKING, Any
 
 from pydantic_core import from_json
 
 from proctor.errors import UnknownNameError
-from proctor.schema.analysis.comparison import TRIAL_COST, TRIAL_SECONDS, ComparedRun
+from proctor.schema.analysis.comparison import (
+    TRIAL_COST,
+    TRIAL_SECONDS,
+    CaseChange,
+    ChangedCase,
+    ComparedRun,
+    Trials,
+)
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, RunResult
 
 if TYPE_CHECKING:
-    from proctor.analysis.compare.compare_cases import Side
     from proctor.schema.evidence.trial import Trial
     from proctor.schema.results.manifest import Judging, Manifest
     from proctor.stores.base import Store
 
-KnownSide = tuple["Side", "tuple[Manifest, Judging]"]
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One of the two runs, with its cases and the hash of each one's content (empty where it is not known)."""
+
+    run: ComparedRun
+    cases: Iterable[tuple[str, CaseResult]]
+
+
+KnownSide = tuple[Side, "tuple[Manifest, Judging]"]
 """A side, its manifest and the scoring that counts."""
 
 
@@ -31,7 +49,6 @@ def side_of_run(store: Store, reference: str | RunResult) -> KnownSide:
     """
     if isinstance(reference, RunResult):
         return side_of_result(reference)
-    from proctor.analysis.compare.compare_cases import Side
     from proctor.schema.results.manifest import adds_trials, counting
     from proctor.schema.results.model_usage import total_cost
 
@@ -73,7 +90,6 @@ def find_run(store: Store, name: str) -> str:
 
 def side_of_result(result: RunResult) -> KnownSide:
     """Return a result in memory as one side. The content of its cases is unknown, so they are paired by their ids."""
-    from proctor.analysis.compare.compare_cases import Side
     from proctor.runs.differences import manifest_of_result
 
     cost = result.cost if result.spent else None
@@ -111,14 +127,14 @@ def figures_of_kept(store: Store, run_id: str, *, trials: int, priced: bool) -> 
     for (position, _), evidence in last.items():
         by_position[position].append(_of_json(evidence, priced=priced))
     return {
-        position: mean for position, trial_figures in by_position.items() if (mean := _mean(trial_figures))
+        position: mean for position, trial_figures in by_position.items() if (mean := _means(trial_figures))
     }
 
 
 def figures_of_case(case: CaseResult, *, priced: bool) -> Figures:
     """Return the mean duration and cost of the trials of a case, if their evidence is available."""
     evidence = [one.trial for one in case.trials if one.failure is None]
-    return _mean([_of_trial(trial, priced=priced) for trial in evidence if trial is not None])
+    return _means([_of_trial(trial, priced=priced) for trial in evidence if trial is not None])
 
 
 def with_figures(
@@ -167,8 +183,266 @@ def _seconds(duration: float, turns: Iterable[Mapping[str, Any]]) -> Figures:
     return {TRIAL_SECONDS: duration} if is_known else {}
 
 
-def _mean(trial_figures: Iterable[Figures | None]) -> Figures:
+def _means(trial_figures: Iterable[Figures | None]) -> Figures:
     """Return the mean of each figure that is known of every trial that did not fail."""
     known = [one for one in trial_figures if one is not None]
     names = [name for name in (TRIAL_SECONDS, TRIAL_COST) if known and all(name in one for one in known)]
     return {name: sum(one[name] for one in known) / len(known) for name in names}
+
+
+# --- Which cases belong together ---------------------------------------------------------------------------------------
+
+
+_HUGE = 1e100
+"""Scores of this size carry no information, and their sum overflows; a value must be a finite number."""
+
+Key = tuple[str, str, int]
+"""Eval set, case, and which one of that id it is (from 0)."""
+
+
+@dataclass(frozen=True, slots=True)
+class BriefCase:
+    """What a comparison needs to know of one case. Cases that are alike in this share one."""
+
+    outcome: Outcome
+    trials: Trials
+    scores: Mapping[str, float]
+    """By metric the mean over the trials; without those that could not be computed, or cannot be added up."""
+    gating: tuple[str, ...]
+    """The metrics that decide."""
+    unscored: frozenset[str]
+    """The metrics that decide and could not be computed."""
+    missing_shares: Mapping[str, float]
+    """By metric that decides, how many of the trials have no score, above 0 and below 1."""
+    reason: str
+
+    def has_all_scores(self, name: str) -> bool:
+        """Return whether a metric was computed for every trial."""
+        return name in self.scores and name not in self.missing_shares
+
+
+@dataclass(slots=True)
+class Pairs:
+    """The cases of two runs."""
+
+    both: list[tuple[Key, BriefCase, BriefCase]] = field(default_factory=list)
+    only_base: list[str] = field(default_factory=list)
+    only_candidate: list[str] = field(default_factory=list)
+    changed: list[str] = field(default_factory=list)
+    """`set/case` of those whose content differs."""
+
+    @property
+    def left_out(self) -> tuple[int, int]:
+        """How many cases the base and the candidate left out."""
+        base = sum(before is _NOT_RUN for _, before, _ in self.both)
+        return base, sum(now is _NOT_RUN for _, _, now in self.both)
+
+    @property
+    def has_verdicts(self) -> bool:
+        """Whether a case has a verdict in both runs."""
+        return any(
+            all(case.trials.passed or case.trials.failed for case in (before, now))
+            for _, before, now in self.both
+        )
+
+
+def brief(case: CaseResult) -> BriefCase:
+    """Return what a comparison needs of `case`."""
+    trials = _trials_of(case)
+    scores: dict[str, float] = {}
+    gating: list[str] = []
+    unscored: set[str] = set()
+    shares: dict[str, float] = {}
+    for name, metric in case.metrics.items():
+        if metric.gate:
+            gating.append(name)
+            if metric.outcome in (Outcome.ERROR, Outcome.NOT_RUN):
+                unscored.add(name)
+            elif share := _missing_share(metric, trials):
+                shares[name] = share
+        if metric.score is not None and metric.outcome is not Outcome.ERROR and abs(metric.score) < _HUGE:
+            scores[name] = metric.score
+    return BriefCase(
+        case.outcome,
+        trials,
+        scores,
+        _same_names(tuple(gating)),
+        _same_set(frozenset(unscored)),
+        shares or _NO_SHARES,
+        case.reason or case.missed,
+    )
+
+
+# A comparison holds the cases of two runs, so equal parts of them are one object. Each cache is bounded: what is not in it is
+# right, too.
+_NO_SHARES: Mapping[str, float] = {}
+_trials = lru_cache(1024)(Trials)
+
+
+@lru_cache(1024)
+def _same_names(names: tuple[str, ...]) -> tuple[str, ...]:
+    return names
+
+
+@lru_cache(1024)
+def _same_set(names: frozenset[str]) -> frozenset[str]:
+    return names
+
+
+def _trials_of(case: CaseResult) -> Trials:
+    passed = failed = 0
+    for trial in case.trials:
+        passed += trial.outcome is Outcome.PASSED
+        failed += trial.outcome is Outcome.FAILED
+    return _trials(passed, failed, len(case.trials) - passed - failed)
+
+
+_MOST_SHARED = 1000
+
+
+def _shared(case: BriefCase, known: dict[object, BriefCase]) -> BriefCase:
+    """Return an equal case that is known, or else this one."""
+    numbers = repr((case.scores, case.missing_shares))  # 1, 1.0 and True are equal, and not the same
+    content = case.outcome, case.trials, numbers, case.gating, case.unscored, case.reason
+    if len(known) < _MOST_SHARED:
+        return known.setdefault(content, case)
+    return known.get(content, case)
+
+
+def _missing_share(metric: MetricVerdict, trials: Trials) -> float:
+    """Return the share of the trials without a score; where single scores are unknown, of those without a verdict."""
+    if not metric.per_trial:
+        return trials.other / trials.total if trials.total else 0.0
+    missing = [one is None or one.failure is not None for one in metric.per_trial]
+    return sum(missing) / len(missing)
+
+
+def pair(
+    base: Iterable[tuple[str, CaseResult]],
+    candidate: Iterable[tuple[str, CaseResult]],
+    *,
+    keep_changed: bool = False,
+    base_left_out: bool = False,
+    candidate_left_out: bool = False,
+) -> Pairs:
+    """Pair the cases of two runs (each with the hash of its content) by eval set and id, those of one id in order.
+
+    Cases that were skipped are in no run. With `keep_changed` those with another content are paired, too. If a run left out
+    cases, those that only the other run has are paired: their verdicts are missing.
+    """
+    pairs = Pairs()
+    known: dict[object, BriefCase] = {}
+    absent = _NOT_RUN if base_left_out else None
+    there = {key: (before_hash, before) for key, before_hash, before in _cases_by_key(base, known)}
+    for key, now_hash, now in _cases_by_key(candidate, known):
+        before_hash, before = there.pop(key, ("", absent))
+        if before is None:
+            pairs.only_candidate.append(_name(key))
+            continue
+        differs = bool(before_hash and now_hash and before_hash != now_hash)
+        if differs:
+            pairs.changed.append(_name(key))
+        if keep_changed or not differs:
+            pairs.both.append((key, before, now))
+    if not candidate_left_out:
+        pairs.only_base = [*map(_name, there)]
+        return pairs
+    pairs.both.extend((key, before, _NOT_RUN) for key, (_, before) in there.items())
+    return pairs
+
+
+LEFT_OUT = "left out of the run"
+"""The reason of a case that only one run has, if the other run left cases out."""
+_NOT_RUN = BriefCase(Outcome.NOT_RUN, Trials(0, 0), {}, (), frozenset(), _NO_SHARES, LEFT_OUT)
+
+
+def _cases_by_key(
+    cases: Iterable[tuple[str, CaseResult]], known: dict[object, BriefCase]
+) -> Iterator[tuple[Key, str, BriefCase]]:
+    """Yield each case by its key, with the hash of its content: empty where that is not known."""
+    counts: defaultdict[tuple[str, str], int] = defaultdict(int)
+    for content_hash, case in cases:
+        if case.outcome is not Outcome.SKIPPED:
+            name = intern(case.eval_set_id), case.eval_id
+            yield (*name, counts[name]), content_hash, _shared(brief(case), known)
+            counts[name] += 1
+
+
+def _name(key: Key) -> str:
+    return f"{key[0]}/{key[1]}"
+
+
+# --- how each differs ------------------------------------------------------------------------------------------------
+
+
+def changed_cases(pairs: Pairs) -> list[ChangedCase]:
+    """Return the cases that are not as they were: by kind, and within a kind those that moved most first."""
+    cases = [case for key, before, now in pairs.both if (case := _changed_case(key, before, now)) is not None]
+    order = [*CaseChange]
+    return sorted(cases, key=lambda case: (order.index(case.change), -_score_change(case)))
+
+
+def _change_in_list(before: BriefCase, now: BriefCase) -> CaseChange | None:
+    """Return how a case differs; a case that fails and has no verdict in the base may have fallen."""
+    change = change_of(before, now)
+    if change is None and _lacks_verdict(before) and now.outcome is Outcome.FAILED:
+        return CaseChange.MISSING
+    return change
+
+
+def _lacks_verdict(case: BriefCase) -> bool:
+    return case.outcome in (Outcome.ERROR, Outcome.NOT_RUN)
+
+
+def change_of(before: BriefCase, now: BriefCase) -> CaseChange | None:
+    """Return how a case differs; `None` where it does not. What is certain despite missing verdicts comes before these."""
+    verdicts = _VERDICT_CHANGES.get((before.outcome, now.outcome))
+    if verdicts is not None:
+        return verdicts
+    was, is_now = _possible_rates(before.trials), _possible_rates(now.trials)
+    if is_now[1] < was[0]:
+        return CaseChange.FEWER_TRIALS
+    if before.trials.passed and now.trials.rate is None:
+        return CaseChange.MISSING
+    return CaseChange.MORE_TRIALS if is_now[0] > was[1] else None
+
+
+def _possible_rates(trials: Trials) -> tuple[float, float]:
+    """Return the lowest and the highest pass rate that the missing verdicts admit."""
+    if not trials.total:
+        return 0.0, 1.0
+    return trials.passed / trials.total, (trials.passed + trials.other) / trials.total
+
+
+_VERDICT_CHANGES = {
+    (Outcome.PASSED, Outcome.FAILED): CaseChange.NOW_FAILS,
+    (Outcome.FAILED, Outcome.PASSED): CaseChange.NOW_PASSES,
+}
+
+
+def _changed_case(key: Key, before: BriefCase, now: BriefCase) -> ChangedCase | None:
+    change = _change_in_list(before, now)
+    if change is None:
+        return None
+    metric = _metric_with_largest_change(before, now)
+    scores = (before.scores[metric], now.scores[metric]) if metric else None
+    is_about_base = change is CaseChange.NOW_PASSES or _lacks_verdict(before)
+    reason = before.reason if is_about_base else now.reason or before.reason
+    return ChangedCase(*key[:2], change, before.trials, now.trials, metric, scores, reason)
+
+
+def _metric_with_largest_change(before: BriefCase, now: BriefCase) -> str:
+    """The deciding metric whose score went furthest the way that the case went."""
+    way = 1 if (now.trials.rate or 0) > (before.trials.rate or 0) else -1
+    moved = {
+        name: (now.scores[name] - score) * way
+        for name, score in before.scores.items()
+        if name in now.gating and name in now.scores
+    }
+    best = max(moved, key=moved.__getitem__, default="")
+    return best if moved.get(best, 0.0) > 0 else ""
+
+
+def _score_change(case: ChangedCase) -> float:
+    rates = abs((case.base.rate or 0.0) - (case.candidate.rate or 0.0))
+    return rates + (abs(case.scores[1] - case.scores[0]) / 1e6 if case.scores else 0.0)

@@ -14,8 +14,9 @@ from proctor.runs.arguments import EvaluateOptions
 from proctor.stores.baselines import base_name
 
 if TYPE_CHECKING:
-    from proctor.analysis.compare.compare_cases import CompareOptions, Side
+    from proctor.analysis.compare.compare_cases import CompareOptions
     from proctor.analysis.compare.interim_looks import Looks
+    from proctor.analysis.compare.sides import Side
     from proctor.engine.planning.plan import Plan
     from proctor.schema.analysis.comparison import Comparison
     from proctor.schema.results.manifest import Judging, Manifest

@@ -10,8 +10,7 @@ from math import ceil, fsum, isfinite
 from typing import TYPE_CHECKING
 
 from proctor.analysis.compare.compare_runs import score_ranges
-from proctor.analysis.compare.detectable import detectable_case_rate
-from proctor.analysis.compare.error_budget import divide_error
+from proctor.analysis.compare.error_rates import detectable_case_rate, divide_error
 from proctor.common.safe_text import count_text
 from proctor.errors import SetupError, SetupProblems, UnknownNameError, did_you_mean
 from proctor.reports.content.summary import rounded

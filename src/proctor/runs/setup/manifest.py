@@ -16,6 +16,7 @@ from typing import Any
 
 import pydantic
 
+from proctor.agents.base import AgentInfo
 from proctor.agents.import_user_code import imported_late
 from proctor.agents.load import agent_folder
 from proctor.agents.reference import Reference, read_reference
@@ -397,3 +398,10 @@ _LETTERS = "23456789bcdfghjkmnpqrstvwxz"  # no vowels, so that no words occur; n
 def new_run_id() -> str:
     """Return a unique name for a run: ten letters and digits, of which the first few usually suffice."""
     return "".join(secrets.choice(_LETTERS) for _ in range(10))
+
+
+def add_description(agent: AgentManifest, info: AgentInfo | None) -> AgentManifest:
+    """Return the manifest of an agent, completed with the agent's description of itself."""
+    if info is None:
+        return agent
+    return agent.model_copy(update={"version": info.version, "description": info.app_details})

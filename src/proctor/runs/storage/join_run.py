@@ -19,10 +19,9 @@ from proctor.engine.run_options import WORKERS
 from proctor.engine.trial.conversation import HOOKS
 from proctor.engine.usage.shared_budget import SharedBudget
 from proctor.errors import NothingToRunError, RunInUseError, SetupError, SetupProblems
-from proctor.runs.begin import add_description
 from proctor.runs.resume_changes import changes, plain
 from proctor.runs.setup.judge_and_user import AN_OBJECT, JudgesOnDemand, UsersOnDemand
-from proctor.runs.setup.manifest import judging_of, planned_cases
+from proctor.runs.setup.manifest import add_description, judging_of, planned_cases
 from proctor.schema.results.manifest import Manifest, RunState, RunSummary
 from proctor.schema.results.run_result import CaseResult
 from proctor.schema.serialize import HASH_BYTES
