@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -172,8 +172,9 @@ class PostgresDatabase:
             finally:
                 _roll_back(begun.connection)
 
-    def give_back(self) -> None:
-        """Do nothing: PostgreSQL does it by itself (autovacuum)."""
+    def deletion(self) -> AbstractContextManager[Transaction]:
+        """Begin an exclusive transaction; PostgreSQL reuses the space by itself (autovacuum)."""
+        return self.transaction(exclusive=True)
 
     def close(self) -> None:
         """Close the connection."""

@@ -78,8 +78,11 @@ class Database(Protocol):
         """Let several queries see one state of the store."""
         ...
 
-    def give_back(self) -> None:
-        """Return the space that deleted rows occupied to the system, where the database does not do that by itself."""
+    def deletion(self) -> AbstractContextManager[Transaction]:
+        """Begin an exclusive transaction that may delete most of the store.
+
+        Its commit returns the space to the system, where the database does not do that by itself.
+        """
         ...
 
     def close(self) -> None:

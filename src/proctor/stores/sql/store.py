@@ -6,7 +6,6 @@ import json
 import warnings
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
 from typing import TypeVar
 
 from pydantic import ValidationError
@@ -142,7 +141,7 @@ class SqlStore(SharedRunStore, AnnotatedStore, JudgeBatchStore):
         """
         self._check_writable()
         lines = [self._line(run_id) for run_id in run_ids]
-        with self._database.transaction(exclusive=True) as transaction:
+        with self._database.deletion() as transaction:
             for line in lines:
                 run_state.check_deletable(transaction, line, self.name)
             delete_runs(transaction, [line.seq for line in lines])
@@ -156,8 +155,6 @@ class SqlStore(SharedRunStore, AnnotatedStore, JudgeBatchStore):
             ) from error
         if marks:
             warnings.warn(shared_artefacts(marks), stacklevel=2)
-        with suppress(StoreError):  # while others are busy the room is left for what comes
-            self._database.give_back()
 
     # --- reading -----------------------------------------------------------------------------------------------------
 

@@ -61,6 +61,8 @@ def split_statements(sql: str) -> Iterator[str]:
 PATIENCE = 30.0
 """Seconds that SQLite itself waits for another process."""
 TRIES = 4
+_DELETION_CACHE = -65_536
+"""The page cache of a deletion, as SQLite takes it: 64 MiB, used only as far as pages change."""
 
 
 class Connection:
@@ -125,11 +127,24 @@ class Connection:
                 if not within:
                     self._roll_back()
 
-    def give_back(self) -> None:
-        """Give what the file no longer needs back to the disk."""
+    @contextmanager
+    def deletion(self) -> Iterator[sqlite3.Connection]:
+        """Hold the store for deleting much of it; the commit also shortens the file.
+
+        The time of `incremental_vacuum` would grow with the square of the deleted pages. With a page cache of a few megabytes
+        SQLite would write most pages to its log before the commit cuts them off.
+        """
         with self.lock, sqlite_errors(self.name):
-            # a statement that answers with rows of nothing: `execute` would take the first, which frees one page
-            self.raw.executescript("PRAGMA incremental_vacuum")
+            (cache_size,) = self.raw.execute("PRAGMA cache_size").fetchone()
+            self.raw.execute(f"PRAGMA cache_size = {_DELETION_CACHE}")
+            try:
+                with self.transaction() as transaction:
+                    transaction.execute("PRAGMA auto_vacuum = FULL")
+                    yield transaction
+            finally:
+                with suppress(sqlite3.Error):  # while others write: then later commits shorten the file, too
+                    self.raw.execute(f"PRAGMA cache_size = {cache_size}")
+                    self.raw.execute("PRAGMA auto_vacuum = INCREMENTAL")
 
     def close(self) -> None:
         """Let go of it."""
