@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from datetime import datetime
 from functools import partial
-from itertools import pairwise
+from itertools import islice, pairwise
 from math import inf
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -113,15 +113,16 @@ def histories(
     looked = RunsLookedAt(store, RunFilter(eval_set=eval_set), LIMIT)
     looked.leave_out_beyond(most)
     changes = RunChanges(looked, combined=False)
-    history, where = _build_history(looked), _Places(list)
-    _every_case(looked, changes, history, where)
+    history = _build_history(looked)
+    _every_case(looked, changes, history)
     yield None, history
-    for eval_id in dict.fromkeys(case.eval_id for case in history.cases):
-        read -= len(where[eval_set, eval_id])
+    eval_ids = islice(dict.fromkeys(case.eval_id for case in history.cases), read)
+    for eval_id, where in _find_cases(looked, eval_set, eval_ids).items():
+        read -= len(where)
         if read < 0:
             return
         alone = _build_history(looked)
-        _keep_one_case(looked, changes, alone, eval_id, where[eval_set, eval_id])
+        _keep_one_case(looked, changes, alone, eval_id, where)
         yield eval_id, alone
 
 
@@ -136,28 +137,23 @@ def _build_history(looked: RunsLookedAt) -> RunHistory:
 
 _Where = Sequence[tuple["LookedAt", "PlannedCase"]]
 """A case in the runs that have it, newest first."""
-_Places = defaultdict[tuple[str, str], list[tuple["LookedAt", "PlannedCase"]]]
-"""By set and id, where each case is."""
 
 
-def _every_case(
-    looked: RunsLookedAt, changes: RunChanges, history: RunHistory, places: _Places | None = None
-) -> None:
-    """Find what became of every case, and note in `places` where each is: the first where a run has several of its id."""
+def _every_case(looked: RunsLookedAt, changes: RunChanges, history: RunHistory) -> None:
+    """Find what became of every case."""
     from proctor.analysis.history.trends import MetricMeans, case_histories
 
     means = MetricMeans()
-    history.cases = case_histories(_points(looked, changes, means, places), changes.between)
+    history.cases = case_histories(_points(looked, changes, means), changes.between)
     history.metrics = means.points(partial(_bounds, looked))
     history.changes = changes.all()
 
 
 def _points(
-    looked: RunsLookedAt, changes: RunChanges, means: MetricMeans, places: _Places | None
+    looked: RunsLookedAt, changes: RunChanges, means: MetricMeans
 ) -> Iterator[tuple[CaseKey, CasePoint]]:
     """What became of every case that was reached, run by run, without evidence."""
     from proctor.analysis.history.trends import is_reached
-    from proctor.schema.results.manifest import PlannedCase
 
     for one in looked.runs:
         means.begin(one.run.run_id)
@@ -167,8 +163,6 @@ def _points(
             name = case.eval_set_id, case.eval_id
             place = counts[name]
             counts[name] += 1
-            if places is not None and not place:
-                places[name].append((one, PlannedCase(position, *name, case.content_hash, case.place)))
             if is_reached(case.outcome) and looked.takes(case.eval_set_id):
                 means.add(case.outcome, case.metrics)
                 changes.add(one.run.run_id, case, place)
@@ -185,6 +179,16 @@ _NO_METRICS: Mapping[str, MetricPoint] = MappingProxyType({})
 
 
 # --- one case --------------------------------------------------------------------------------------------------------
+
+
+def _find_cases(looked: RunsLookedAt, eval_set: str, eval_ids: Iterable[str]) -> dict[str, _Where]:
+    """Return where each of these cases is: the first where a run has several of its id."""
+    places: dict[str, dict[str, tuple[LookedAt, PlannedCase]]] = {eval_id: {} for eval_id in eval_ids}
+    for one in looked.runs:
+        for case in looked.store.planned(one.run.run_id):
+            if case.eval_set_id == eval_set and case.eval_id in places:
+                places[case.eval_id].setdefault(one.run.run_id, (one, case))
+    return {eval_id: [*by_run.values()] for eval_id, by_run in places.items()}
 
 
 def _keep_one_case(

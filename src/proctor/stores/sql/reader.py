@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import groupby
 from operator import itemgetter
+from sys import intern
 from typing import Any, overload
 
 from proctor.schema.evidence.trial import Trial, simulator_failure
@@ -121,7 +122,8 @@ class RunReader:
             for position, crc, *texts in rows:
                 if crc != planned_checksum(self._run, position, texts):
                     raise ValueError(_MISMATCH)
-            cases = {row[0]: (row[2], row[3], row[4], row[5]) for row in rows}
+            # many cases share the id of their set
+            cases = {row[0]: (intern(row[2]), row[3], row[4], row[5]) for row in rows}
             return [cases[position] for position in positions]
 
     def check_totals(self, run: RunProgress, judging: JudgingProgress) -> None:

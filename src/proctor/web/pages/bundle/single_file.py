@@ -116,6 +116,32 @@ class CompressedText:
             yield decoder.decode(unpacker.decompress(packed))
 
 
+class _Chunk:
+    """Documents in the file as gzip (without a time) in Base64; each piece is compressed and written at once."""
+
+    def __init__(self, out: TextIO, number: int) -> None:
+        self.size = 0
+        """Characters so far, without compression."""
+        self._out = out
+        self._packer = zlib.compressobj(6, wbits=_GZIP)
+        self._packed = b""
+        out.write(f'<script type="text/plain" id="proctor-chunk-{number}">')
+
+    def write(self, pieces: Iterable[str]) -> None:
+        """Append pieces of JSON."""
+        for piece in pieces:
+            self.size += len(piece)
+            packed = self._packed + self._packer.compress(piece.encode())
+            whole = len(packed) - len(packed) % 3  # Base64 writes three bytes as four characters
+            self._out.write(base64.b64encode(packed[:whole]).decode())
+            self._packed = packed[whole:]
+
+    def close(self) -> None:
+        """Write the end."""
+        self._out.write(base64.b64encode(self._packed + self._packer.flush()).decode())
+        self._out.write("</script>\n")
+
+
 @dataclass(slots=True)
 class SingleFileWriter:
     """Writes the page with its documents: `add_initial` those that the page needs at once, `add` the others, in chunks."""
@@ -132,8 +158,8 @@ class SingleFileWriter:
     """The paths in chunks that may be added twice: those with a query."""
     _index: CompressedText = field(default_factory=CompressedText)
     """The JSON of the paths in chunks, each with the number of its chunk."""
-    _open: list[str] = field(default_factory=list)
-    _size: int = 0
+    _chunk: _Chunk | None = None
+    """The chunk to which documents are added, once there is one."""
     _chunks: int = 1
 
     def begin(self) -> None:
@@ -158,10 +184,12 @@ class SingleFileWriter:
         self._note_screen(path)
         name = json.dumps(path)
         self._index.write(f"{', ' if self._index.size else ''}{name}: {self._chunks}")
-        pieces = json_pieces(document)
-        self._open += ["," if self._open else "{", name, ":", *pieces]
-        self._size += sum(map(len, pieces))
-        if self._size >= _CHUNK:
+        head = f",{name}:"
+        if self._chunk is None:
+            self._chunk, head = _Chunk(self.out, self._chunks), f"{{{name}:"
+        self._chunk.write([head])
+        self._chunk.write(json_pieces(document))
+        if self._chunk.size >= _CHUNK:
             self._close_chunk()
 
     def _note_screen(self, path: str) -> None:
@@ -170,15 +198,18 @@ class SingleFileWriter:
             self.places.setdefault(screen, address)
 
     def _close_chunk(self) -> None:
-        if self._open:
-            self._write(self._chunks, [*self._open, "}"])
-            self._open, self._size = [], 0
+        if self._chunk is not None:
+            self._chunk.write(["}"])
+            self._chunk.close()
+            self._chunk = None
             self._chunks += 1
 
     def end(self) -> None:
         """Write the last chunk, and the page's script."""
         self._close_chunk()
-        self._write(0, self._initial())
+        first = _Chunk(self.out, 0)
+        first.write(self._initial())
+        first.close()
         settings = {"start": self.start, "chunks": self._chunks, "places": self.places}
         head = json.dumps(settings).replace("<", "\\u003c")
         self.out.write(f'<script type="application/json" id="proctor-file">{head}</script>\n')
@@ -194,27 +225,15 @@ class SingleFileWriter:
         yield from self._index.pieces()
         yield "}}"
 
-    def _write(self, number: int, pieces: Iterable[str]) -> None:
-        """Write a chunk as gzip (without a time) in Base64."""
-        self.out.write(f'<script type="text/plain" id="proctor-chunk-{number}">')
-        packer, packed = zlib.compressobj(6, wbits=_GZIP), b""
-        for piece in pieces:
-            packed += packer.compress(piece.encode())
-            whole = len(packed) - len(packed) % 3  # Base64 writes three bytes as four characters
-            self.out.write(base64.b64encode(packed[:whole]).decode())
-            packed = packed[whole:]
-        self.out.write(base64.b64encode(packed + packer.flush()).decode())
-        self.out.write("</script>\n")
 
-
-def json_pieces(document: PageModel | Iterable[str]) -> list[str]:
+def json_pieces(document: PageModel | Iterable[str]) -> Iterable[str]:
     """Return the JSON of a document in pieces."""
-    return [page_json(document)] if isinstance(document, PageModel) else [*document]
+    return [page_json(document)] if isinstance(document, PageModel) else document
 
 
-def page_json(document: PageModel) -> str:
-    """Return the JSON of a page's document as it is in the file."""
+def page_json(document: PageModel, exclude: set[str] | None = None) -> str:
+    """Return the JSON of a page's document as it is in the file, without the fields `exclude`."""
     try:
-        return document.model_dump_json()
+        return document.model_dump_json(exclude=exclude)
     except ValueError:  # pydantic writes no half of a character (a lone surrogate): it becomes U+FFFD
-        return clean_json(json_line(document.model_dump(mode="json"))[0])
+        return clean_json(json_line(document.model_dump(mode="json", exclude=exclude))[0])

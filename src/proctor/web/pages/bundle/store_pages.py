@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, TextIO
@@ -92,7 +91,6 @@ MOST_READ = 1_000
 """The cases that are read with their evidence for the histories of single cases."""
 MOST_COSTS = 100
 """The runs of a history whose costs have intervals (`OverTime.tsx`)."""
-_NO_CASES = re.compile(r'"cases": ?\[\]')
 _NO_FAILURES = (Outcome.PASSED, Outcome.SKIPPED, Outcome.NOT_RUN)
 _UNRESERVED = "-_.!~*'()"
 """The characters that `encodeURIComponent` does not escape, besides letters and digits: the page uses such paths."""
@@ -175,12 +173,11 @@ def _history(store: Store, eval_set: str) -> Iterator[PathAndPage]:
 
 def _history_json(history: RunHistory, eval_set: str) -> Iterator[str]:
     """Yield the JSON of the history of a set in pieces: as objects, the rows of all cases would be the most memory of a report."""
-    page = page_json(history_page(history, options=["--set", eval_set], has_cases=False))
-    before, after = _NO_CASES.split(page, maxsplit=1)
-    yield f'{before}"cases":['
+    page = history_page(history, options=["--set", eval_set], has_cases=False)
+    yield '{"cases":['
     for number, case in enumerate(history.cases):
         yield f"{',' if number else ''}{page_json(history_case(history, case))}"
-    yield f"]{after}"
+    yield f"],{page_json(page, exclude={'cases'}).removeprefix('{')}"
 
 
 # --- a comparison as one file -------------------------------------------------------------------------------------------
