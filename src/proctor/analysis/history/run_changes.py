@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,12 @@ if TYPE_CHECKING:
 _Case = tuple[str, int]
 
 
+@cache
+def _counts(passed: int, decided: int) -> tuple[int, int]:
+    """Return both numbers; many cases have the same ones, and share one object."""
+    return passed, decided
+
+
 class _OfSet:
     """What one run has of the cases of one set."""
 
@@ -34,7 +41,7 @@ class _OfSet:
     def add(self, case: BriefVerdict, place: int) -> None:
         key = case.eval_id, place
         passed = case.trials.count(Outcome.PASSED)
-        self.results[key] = passed, passed + case.trials.count(Outcome.FAILED)
+        self.results[key] = _counts(passed, passed + case.trials.count(Outcome.FAILED))
         self.hashes[key] = case.content_hash
 
     def changed_cases(self, older: _OfSet) -> int:
