@@ -3,24 +3,30 @@
 import errno
 import hashlib
 import os
+import secrets
 import shutil
 import sqlite3
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
+from proctor.cli.eval import failed_cases
 from proctor.common.registry import STORES
 from proctor.errors import SetupError, StoreError, UnknownNameError
-from proctor.schema.results.manifest import Judging, Manifest, RunRecord
+from proctor.runs.storage.lookup import EndedCases
+from proctor.schema.results.manifest import Judging, Manifest, PlannedCase, RunRecord
+from proctor.schema.results.run_result import Outcome
 from proctor.stores.base import Store
 from proctor.stores.open import open_store, sqlite_path
 from proctor.stores.sql import database
 from proctor.stores.sqlite.connection import APPLICATION_ID
 from proctor.stores.sqlite.file import SqliteFile
+from proctor.web.server.runs import repeat_run
 from tests.stores.sample_runs import Heard, begun, opened, records, write_run
 
 # --- URLs ----------------------------------------------------------------------------------------------------------------
@@ -99,6 +105,12 @@ class CloudStore(Store):
     def judgings(self, run_id: str) -> list[Judging]:
         return self._store.judgings(run_id)
 
+    def planned(self, run_id: str) -> Iterator[PlannedCase]:
+        return self._store.planned(run_id)
+
+    def outcomes(self, run_id: str, judging: int) -> dict[int, Outcome]:  # type: ignore[override]  # without a default
+        return self._store.outcomes(run_id, judging)
+
 
 @pytest.fixture
 def cloud() -> Iterator[None]:
@@ -120,6 +132,19 @@ def test_a_store_of_another_package_reads_the_details_of_a_run_one_after_another
     here = opened(Path("memory:cloud"))
     write_run(here)
     assert open_store("cloud:bucket").details("run1") == here.details("run1")
+
+
+@pytest.mark.usefixtures("cloud")
+@pytest.mark.parametrize(
+    "read",
+    [EndedCases.read, failed_cases._of_run, repeat_run._check_failures],
+    ids=["bless", "--failed", "repeat"],
+)
+def test_outcomes_are_read_with_the_number_of_the_scoring(read: Callable[[Store, str], object]) -> None:
+    STORES.add("cloud", CloudStore)
+    write_run(opened(Path("memory:cloud")), run_id := secrets.token_hex(4))
+    with suppress(SetupError):  # no case failed
+        read(open_store("cloud:bucket"), run_id)
 
 
 @pytest.mark.usefixtures("cloud")

@@ -92,7 +92,7 @@ def find_failed_cases(name: str, store: str | None = None) -> FailedCases:
 def _of_run(store: Store, run_id: str) -> FailedCases:
     """Read the cases that did not pass from the latest scores of a stored run."""
     manifest = store.manifest(run_id)
-    outcomes = store.outcomes(run_id)
+    outcomes = store.outcomes(run_id, store.record(run_id).judging)
     failed = FailedCases()
     _add_manifest(failed, store, manifest)
     for case in store.planned(run_id):

@@ -38,7 +38,8 @@ class EndedCases:
     @classmethod
     def read(cls, store: Store, run_id: str) -> EndedCases:
         """Read them from the scoring that counts."""
-        return cls(store, run_id, store.manifest(run_id), [*store.planned(run_id)], store.outcomes(run_id))
+        outcomes = store.outcomes(run_id, store.record(run_id).judging)
+        return cls(store, run_id, store.manifest(run_id), [*store.planned(run_id)], outcomes)
 
 
 def listed_run(store: Store, run_id: str) -> ListedRun:

@@ -93,7 +93,7 @@ def _planned(store: Store, run_id: str, position: int | None) -> Iterator[Planne
 
 
 def _check_failures(store: Store, run_id: str) -> None:
-    outcomes = store.outcomes(run_id)
+    outcomes = store.outcomes(run_id, store.record(run_id).judging)
     if all(outcomes.get(one.position) in _PASSED for one in store.planned(run_id)):
         raise SetupError(f"every case of run {run_id} passed: there are no failures to run again")
 
