@@ -126,6 +126,15 @@ def test_token_limit_without_reported_usage_is_a_warning(
     assert run_sync(lambda: run(Scripted(), cases, TEXT)).warnings == []
 
 
+def test_a_warning_that_cannot_wait_is_logged_where_no_progress_receives_it(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    run_sync(lambda: run(Scripted(), eval_set(case("c0")), TEXT, max_tokens=100))
+    assert [(one.name, one.levelname, one.message) for one in caplog.records] == [
+        ("proctor", "WARNING", BLIND)
+    ]
+
+
 def test_token_limit_adds_the_parts_of_a_usage_without_a_total() -> None:
     script = {f"c{n}": _using({"prompt_token_count": 4, "thoughts_token_count": 2}) for n in range(9)}
     cases = eval_set(*map(case, script))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -25,6 +26,8 @@ from proctor.schema.evidence.trial import Failure, FailureKind
 from proctor.schema.results.run_result import CaseResult, Outcome, RunResult, SetSummary
 from proctor.schema.results.score import outcome_of_run
 from proctor.stores.base import VerdictRecord
+
+_log = logging.getLogger("proctor")
 
 
 @dataclass(slots=True, repr=False)
@@ -282,9 +285,8 @@ class Run:
                 self._warn(warning)
 
     def _warn(self, text: str) -> None:
-        """Pass on a warning now, while the user can still stop the run."""
-        if warned := getattr(self.progress, "warned", None):
-            warned(text)
+        """Pass on a warning now, while the user can still stop the run: to the progress, or else to the log."""
+        getattr(self.progress, "warned", _log.warning)(text)
 
     def _decide_now(self, state: CaseState) -> None:
         """Decide a case outside of the work of a trial: after an interim look, or if the store has all but the verdict."""
@@ -305,8 +307,8 @@ class Run:
         """Complete the result of the run, and write its summary to the store."""
         if warning := self._spending.warning():
             run.warnings.append(warning)
-        if isinstance(self.agent, WorkerPool) and (warning := self.agent.warning()):
-            run.warnings.append(warning)
+        if isinstance(self.agent, WorkerPool):
+            run.warnings += self.agent.warnings()
         warning = self._spending.blind_spot() if self.options.max_tokens is not None else ""
         if warning and warning not in run.warnings:
             run.warnings.append(warning)

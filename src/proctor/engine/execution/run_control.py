@@ -157,7 +157,8 @@ async def _end_tasks() -> set[asyncio.Task[Any]]:
 class Progress(Protocol):
     """Observes a run. Called on the engine's thread; must be quick and must not raise.
 
-    An optional method `warned(text)` receives warnings that cannot wait for the report, such as a limit without effect;
+    An optional method `warned(text)` receives warnings that cannot wait for the report, such as a limit without effect
+    (without it they are logged as `proctor`);
     `Notes` and `Waits` are optional, too.
     """
 

@@ -103,6 +103,7 @@ class WorkerPool:
     lost_attempts: int = 0
     _keys: Iterator[int] = field(default_factory=itertools.count)
     _seats: list[_Seat] = field(default_factory=list)
+    _silent: list[_Seat] = field(default_factory=list)
     _taken: dict[Slot, tuple[_Seat, bool]] = field(default_factory=dict)
     """The seat of each trial under way, and whether it has it for itself."""
     _newest_case: tuple[EvalCase, str, bytes] | None = None
@@ -161,15 +162,16 @@ class WorkerPool:
                 seat.worker.kill()
             await self.engine.close()
 
-    def warning(self) -> str:
-        """Return what was lost, for the user; empty if nothing was."""
-        if not self.lost_workers:
-            return ""
-        workers = f"{self.lost_workers} workers were" if self.lost_workers > 1 else "1 worker was"
-        return (
-            f"{workers} lost and replaced; attempts at trials that were under way there: {self.lost_attempts}. What "
-            "these attempts used is not counted"
-        )
+    def warnings(self) -> list[str]:
+        """Return what the user should know after the run: which workers were silent, and what was lost."""
+        once = f"once answered nothing for {_SILENT_SECONDS:g} s"
+        warnings = [f"{seat.worker.name} {once}" for seat in self._silent]
+        if self.lost_workers:
+            workers = f"{self.lost_workers} workers were" if self.lost_workers > 1 else "1 worker was"
+            attempts = f"attempts at trials that were under way there: {self.lost_attempts}"
+            used = "What these attempts used is not counted"
+            warnings.append(f"{workers} lost and replaced; {attempts}. {used}")
+        return warnings
 
     # --- trials ------------------------------------------------------------------------------------------------------
 
@@ -252,13 +254,12 @@ class WorkerPool:
 
     async def _watch_silence(self) -> None:
         """Name workers that do not answer, once: they may compute, and only the user knows how long that may take."""
-        silent: set[_Seat] = set()
         while True:
             await asyncio.sleep(_SILENT_SECONDS / 10)
             now = time.monotonic()
             for seat in self._seats:
-                if seat.busy and now - seat.heard_at > _SILENT_SECONDS and seat not in silent:
-                    silent.add(seat)
+                if seat.busy and now - seat.heard_at > _SILENT_SECONDS and seat not in self._silent:
+                    self._silent.append(seat)
                     self.warn(
                         f"{seat.worker.name} has answered nothing for {_SILENT_SECONDS / 60:g} minutes. If it is stopped or "
                         "hangs, end its process (kill -KILL): its trials are run again"

@@ -77,7 +77,7 @@ def test_trials_are_spread_over_the_workers_and_each_runs_no_more_than_its_numbe
 
 
 def test_the_trials_of_a_lost_worker_are_run_again_and_finished_ones_are_not() -> None:
-    async def story() -> tuple[list[Trial], str]:
+    async def story() -> tuple[list[Trial], list[str]]:
         made = pool(engine, workers=2, per_worker=1)
         await made.open()
         finished = [await record(made, "hello", number) for number in range(4)]
@@ -87,17 +87,15 @@ def test_the_trials_of_a_lost_worker_are_run_again_and_finished_ones_are_not() -
         engine.started[0].kill()
         trials = finished + await asyncio.gather(*under_way)
         await made.close()
-        return trials, made.warning()
+        return trials, made.warnings()
 
     engine = Engine()
-    trials, warning = run(story())
+    trials, warnings = run(story())
     assert answers(trials) == ["hello"] * 4 + ["wait"] * 2
     assert Counter(text for _, text in engine.calls) == {"hello": 4, "wait": 3}
     assert len(engine.started) == 3
-    assert warning == (
-        "1 worker was lost and replaced; attempts at trials that were under way there: 1. What these attempts used is "
-        "not counted"
-    )
+    lost = "1 worker was lost and replaced; attempts at trials that were under way there: 1"
+    assert warnings == [f"{lost}. What these attempts used is not counted"]
 
 
 def test_a_trial_that_ends_every_worker_is_an_error_and_no_other_trial_is_blamed() -> None:
@@ -260,7 +258,7 @@ def test_a_silent_worker_is_named_once_and_can_be_ended(
     monkeypatch.setattr(workers, "_SILENT_SECONDS", 0.05)
     warnings: list[str] = []
 
-    async def story() -> Trial:
+    async def story() -> tuple[Trial, list[str]]:
         warned = asyncio.Event()
 
         def warn(text: str) -> None:
@@ -277,11 +275,13 @@ def test_a_silent_worker_is_named_once_and_can_be_ended(
         engine.started[0].kill()
         answered = await trial
         await made.close()
-        return answered
+        return answered, made.warnings()
 
     engine = Engine()
-    assert answers([run(story())]) == ["late"]
+    trial, in_result = run(story())
+    assert answers([trial]) == ["late"]
     assert [text.split(".")[0] for text in warnings] == ["w1 has answered nothing for 0"]
+    assert in_result[0] == "w1 once answered nothing for 0.05 s"
 
 
 def test_after_a_failed_start_no_other_worker_starts() -> None:
