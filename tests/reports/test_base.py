@@ -12,7 +12,7 @@ from proctor.common.registry import REPORTS
 from proctor.errors import UnknownNameError
 from proctor.reports.base import load_report
 from proctor.reports.builtin import REPORTS as BUILTIN
-from proctor.reports.plain.run import PlainReport
+from proctor.reports.plain import PlainReport
 from proctor.reports.terminal.run import TerminalReport
 from proctor.web.pages.built_page import FOLDER
 from tests.reports.sample_runs import sketch

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from proctor.reports.base import ReportOptions, load_report
-from proctor.reports.plain.run import PlainReport
+from proctor.reports.plain import PlainReport
 from proctor.schema.evidence.trial import Failure
 from proctor.schema.results.run_result import CaseResult, RunResult
 from proctor.schema.results.score import MetricScore, Score

@@ -422,6 +422,6 @@ def report_for(out: TextIO) -> Report:
         from proctor.reports.terminal.run import TerminalReport
 
         return TerminalReport()
-    from proctor.reports.plain.run import PlainReport
+    from proctor.reports.plain import PlainReport
 
     return PlainReport()

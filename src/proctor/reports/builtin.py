@@ -13,6 +13,6 @@ REPORTS: dict[str, str] = {
     "markdown": "proctor.reports.formats.markdown:MarkdownReport",
     "md": "proctor.reports.formats.markdown:MarkdownReport",
     "adk-rs": "proctor.reports.formats.adk:AdkRsReport",
-    "text": "proctor.reports.plain.run:PlainReport",
+    "text": "proctor.reports.plain:PlainReport",
     "html": "proctor.web.pages.bundle.html_report:HtmlReport",
 }

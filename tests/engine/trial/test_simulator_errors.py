@@ -16,7 +16,7 @@ from proctor.errors import SetupProblems
 from proctor.models.scripted import ScriptedModel
 from proctor.reports.formats.json import JsonReport
 from proctor.reports.formats.markdown import MarkdownReport
-from proctor.reports.plain.run import PlainReport
+from proctor.reports.plain import PlainReport
 from proctor.reports.terminal.run import TerminalReport
 from proctor.runs.importing.import_runs import import_run
 from proctor.schema.evidence.simulated_user import FaultKind

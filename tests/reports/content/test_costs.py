@@ -11,7 +11,7 @@ import pytest
 
 from proctor.reports.base import ReportOptions, load_report
 from proctor.reports.content.summary import cost_text, dollars, money_of
-from proctor.reports.plain.run import PlainReport
+from proctor.reports.plain import PlainReport
 from proctor.reports.terminal.run import TerminalReport
 from proctor.schema.results.model_usage import Spent, sum_usage, total_cost
 from proctor.schema.results.run_result import RunResult

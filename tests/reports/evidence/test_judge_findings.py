@@ -10,7 +10,7 @@ from proctor.models.scripted import ScriptedModel
 from proctor.reports.base import ReportOptions, load_report
 from proctor.reports.content.text_blocks import Finding, Findings
 from proctor.reports.evidence.judge_findings import findings_of
-from proctor.reports.plain.run import PlainReport
+from proctor.reports.plain import PlainReport
 from proctor.reports.terminal.run import TerminalReport
 from proctor.schema.results.run_result import RunResult
 

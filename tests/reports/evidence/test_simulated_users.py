@@ -16,7 +16,7 @@ from proctor.reports.evidence.case_evidence import evidence_block
 from proctor.reports.evidence.simulated_users import ending_of, simulator_name
 from proctor.reports.formats.junit import JunitReport
 from proctor.reports.formats.markdown import MarkdownReport
-from proctor.reports.plain.block_lines import evidence_lines
+from proctor.reports.plain import evidence_lines
 from proctor.schema.evidence.trial import Trial
 from proctor.schema.format.case import ConversationScenario
 from proctor.schema.results.run_result import CaseResult, RunResult

@@ -13,7 +13,7 @@ import pytest
 
 from proctor.reports.base import ReportOptions
 from proctor.reports.formats.json import JsonReport
-from proctor.reports.plain.run import PlainReport
+from proctor.reports.plain import PlainReport
 from proctor.reports.terminal.progress import BarWatch, LineWatch
 from proctor.reports.terminal.run import TerminalReport
 from proctor.schema.results.run_result import Outcome, RunResult

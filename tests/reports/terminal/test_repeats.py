@@ -25,7 +25,7 @@ from proctor.reports.content.case_text import (
 )
 from proctor.reports.content.symbols import ASCII, UNICODE
 from proctor.reports.formats.json import JsonReport
-from proctor.reports.plain.run import PlainReport
+from proctor.reports.plain import PlainReport
 from proctor.reports.terminal.run import TerminalReport
 from proctor.schema.results.case_result import Repeats
 from proctor.schema.results.run_result import RunResult, SetSummary

@@ -11,7 +11,7 @@ from hypothesis import given, strategies as st
 
 from proctor.common.safe_text import cells
 from proctor.reports.base import Report, ReportOptions
-from proctor.reports.plain.run import PlainReport
+from proctor.reports.plain import PlainReport
 from proctor.reports.terminal.run import TerminalReport
 from proctor.schema.evidence.trial import Failure
 from proctor.schema.results.run_result import CaseResult, Outcome, RunResult, SetSummary

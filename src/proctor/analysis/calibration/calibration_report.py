@@ -13,7 +13,7 @@ from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content.case_words import WORDS
 from proctor.reports.content.summary import money_by_purpose, percent
 from proctor.reports.content.text_blocks import Block, Column, Gap, Look, Table, text_line, text_table
-from proctor.reports.plain.block_lines import write_blocks
+from proctor.reports.plain import write_blocks
 from proctor.schema.analysis.calibration import (
     Agreement,
     CalibrationReport,

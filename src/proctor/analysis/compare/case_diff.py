@@ -16,7 +16,7 @@ from proctor.reports.content.symbols import Kind
 from proctor.reports.content.text_blocks import Block, Fact, Gap, Line, Look, Role, Span, join_with_dots
 from proctor.reports.evidence.trajectory_diff import call_text
 from proctor.reports.evidence.value_diff import cut_value
-from proctor.reports.plain.block_lines import write_blocks
+from proctor.reports.plain import write_blocks
 from proctor.schema.evidence.trial import Trial
 from proctor.schema.format.content import Part
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome

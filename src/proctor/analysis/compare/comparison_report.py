@@ -49,7 +49,7 @@ from proctor.reports.content.text_blocks import (
 )
 from proctor.reports.formats.error_report import write_error_report
 from proctor.reports.formats.json_text import write_json
-from proctor.reports.plain.block_lines import write_blocks
+from proctor.reports.plain import write_blocks
 from proctor.schema.analysis.comparison import (
     PASSED,
     CaseChange,
@@ -417,7 +417,7 @@ def write_github(comparison: Comparison, out: TextIO) -> None:
 
 
 def _write_plain(comparison: Comparison, out: TextIO) -> None:
-    from proctor.reports.plain.block_lines import write_plain
+    from proctor.reports.plain import write_plain
 
     write_plain(partial(comparison_blocks, comparison), out)
 

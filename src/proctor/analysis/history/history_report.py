@@ -45,7 +45,7 @@ from proctor.reports.content.text_blocks import (
     join_with_dots,
     outcome_role,
 )
-from proctor.reports.plain.block_lines import write_blocks
+from proctor.reports.plain import write_blocks
 from proctor.schema.analysis.comparison import RunDifference
 from proctor.schema.analysis.history import (
     CaseHistory,

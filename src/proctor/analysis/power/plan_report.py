@@ -16,7 +16,7 @@ from proctor.reports.content.text_blocks import (
     text_line,
     text_table,
 )
-from proctor.reports.plain.block_lines import write_blocks
+from proctor.reports.plain import write_blocks
 from proctor.schema.analysis.comparison import PASSED
 from proctor.schema.analysis.power_plan import RunSize, SizeRow
 

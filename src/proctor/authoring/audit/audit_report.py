@@ -36,7 +36,7 @@ from proctor.reports.formats.error_report import write_error_report
 from proctor.reports.formats.github import MOST, annotation
 from proctor.reports.formats.json_text import write_json
 from proctor.reports.formats.markdown_blocks import write_markdown
-from proctor.reports.plain.block_lines import write_blocks, write_plain
+from proctor.reports.plain import write_blocks, write_plain
 from proctor.schema.analysis.audit_result import (
     AGENTS,
     AuditResult,

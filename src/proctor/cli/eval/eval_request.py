@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 from proctor.cli.command_base import read_settings
 from proctor.cli.eval.execution import Execution, ResultOutputs, Start
-from proctor.cli.eval.run_verdict import carry_out, code_after_empty_part
+from proctor.cli.eval.run_verdict import carry_out_against, carry_out_part, code_after_empty_part
 from proctor.cli.messages import notify, problems_of
 from proctor.cli.outputs import (
     NOWHERE,
@@ -186,15 +186,8 @@ def input_guard(words: Sequence[str], options: Mapping[str, Any], settings: Sett
     from proctor.agents.reference import read_reference
 
     agents = [*words[:1], *options["agents"], *settings.agent]
-    config = [options["config"], settings.config]
-    inputs = [
-        *words,
-        *options["sets"],
-        *settings.sets,
-        *agents,
-        *(one.rpartition(":")[0] for one in agents),
-        *config,
-    ]
+    inputs = [*words, *options["sets"], *settings.sets, *agents, options["config"], settings.config]
+    inputs += [one.rpartition(":")[0] for one in agents]
     folders = []
     for agent in agents:
         try:
@@ -312,14 +305,11 @@ def _is_set(word: str, settings: Settings) -> bool:
     if not settings.agent:
         return False
     if path.is_dir():
-        return not _holds_agent(path) and any(sets_in(path))
+        holds_agent = any((path / name).exists() for name in ("__init__.py", "agent.py"))
+        return not holds_agent and any(sets_in(path))
     return any(
         (Path(agent) / f"{name}{suffix}").is_file() for agent in settings.agent for suffix in SET_SUFFIXES
     )
-
-
-def _holds_agent(folder: Path) -> bool:
-    return any((folder / name).exists() for name in ("__init__.py", "agent.py"))
 
 
 # --- Run and show the result ------------------------------------------------------------------------------------------
@@ -363,10 +353,20 @@ def _run_and_show(words: Sequence[str], options: Mapping[str, Any], executions: 
             execution = Execution(result_outputs, stdout)
             executions.append(execution)
             try:
-                return carry_out(execution, _evaluation(request), request.options, request.targets.store)
+                return _carry_out(request, execution)
             except NothingToRunError as nothing:
                 _say_nothing_to_run(str(nothing), request, stdout)
                 return code_after_empty_part(request.options, request.targets.store)
+
+
+def _carry_out(request: EvalRequest, execution: Execution) -> int:
+    """Run and show the result; the exit code comes from the run, from a comparison, or from all parts of a shared run."""
+    start, options, store = _evaluation(request), request.options, request.targets.store
+    if against := options.get("against"):
+        return carry_out_against(execution, start, store, str(against), options.get("margin"))
+    if store is not None and (run_id := options.get("join")):
+        return carry_out_part(execution, start, store, run_id)
+    return execution.carry_out(start)
 
 
 def _say_nothing_to_run(why: str, request: EvalRequest, stdout: TextIO) -> int:

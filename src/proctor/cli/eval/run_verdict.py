@@ -17,15 +17,6 @@ if TYPE_CHECKING:
     from proctor.stores.shared_runs import RunMember
 
 
-def carry_out(execution: Execution, start: Start, options: Mapping[str, Any], store: Store | None) -> int:
-    """Run with these options of `proctor eval`, show the result, and return the exit code."""
-    if against := options.get("against"):
-        return carry_out_against(execution, start, store, str(against), options.get("margin"))
-    if store is not None and (run_id := options.get("join")):
-        return _carry_out_part(execution, start, store, run_id)
-    return execution.carry_out(start)
-
-
 # --- Runs that are compared with a baseline (`--against RUN`) ---------------------------------------------------------
 
 _WORST_FIRST = (1, 3, 4, 0)
@@ -75,7 +66,7 @@ def _show_comparisons(comparisons: Sequence[Comparison], execution: Execution) -
 # --- A run that several processes write (`--join RUN`) ----------------------------------------------------------------
 
 
-def _carry_out_part(execution: Execution, start: Start, store: Store, run_id: str) -> int:
+def carry_out_part(execution: Execution, start: Start, store: Store, run_id: str) -> int:
     """Run one part of a run. The last member also reports the verdict of the whole run, and returns its exit code."""
 
     def code_of(runs: Sequence[RunResult]) -> int:

@@ -39,7 +39,7 @@ from proctor.reports.content.text_blocks import (
 )
 from proctor.reports.evidence.case_evidence import evidence_of
 from proctor.reports.evidence.simulated_users import scenario_facts
-from proctor.reports.plain.block_lines import write_blocks
+from proctor.reports.plain import write_blocks
 from proctor.schema.format.criterion import PrebuiltMetrics
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome
 from proctor.schema.results.score import MetricScore, score_text

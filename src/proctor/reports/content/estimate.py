@@ -9,7 +9,7 @@ from proctor.common.json_values import JsonObject
 from proctor.common.safe_text import count_text
 from proctor.reports.content.summary import PURPOSE_NAMES, dollars, duration
 from proctor.reports.content.text_blocks import Block, Column, text_line, text_table
-from proctor.reports.plain.block_lines import write_blocks
+from proctor.reports.plain import write_blocks
 from proctor.schema.results.model_usage import Estimate, Forecast, PurposeEstimate
 
 

@@ -15,7 +15,7 @@ from proctor.common.secrets import hide_secrets
 from proctor.reports.content.case_text import reason_of
 from proctor.reports.content.case_words import WORDS
 from proctor.reports.evidence.case_evidence import evidence_block
-from proctor.reports.plain.block_lines import evidence_lines
+from proctor.reports.plain import evidence_lines
 from proctor.schema.evidence.trial import Failure
 from proctor.schema.results.run_result import CaseResult
 

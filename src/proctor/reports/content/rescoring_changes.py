@@ -22,7 +22,7 @@ from proctor.reports.content.text_blocks import (
     Table,
     outcome_role,
 )
-from proctor.reports.plain.block_lines import write_blocks
+from proctor.reports.plain import write_blocks
 from proctor.schema.results.run_result import Outcome, RunResult
 
 MOST_CHANGES = 50

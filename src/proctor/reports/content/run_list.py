@@ -29,7 +29,7 @@ from proctor.reports.content.text_blocks import (
     outcome_role,
 )
 from proctor.reports.formats.json_text import json_writer
-from proctor.reports.plain.block_lines import write_blocks
+from proctor.reports.plain import write_blocks
 from proctor.schema.results.manifest import NO_ANNOTATION, RunAnnotation, RunRecord, RunState
 from proctor.schema.results.run_result import Outcome
 

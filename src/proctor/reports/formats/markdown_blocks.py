@@ -45,7 +45,7 @@ from proctor.reports.content.text_blocks import (
     Verdict,
 )
 from proctor.reports.formats.markdown_text import code, fence, folded, sentence, table, table_row
-from proctor.reports.plain.block_lines import block_lines
+from proctor.reports.plain import block_lines
 
 _ITEM_HEADINGS = ("case", "change", "details")
 

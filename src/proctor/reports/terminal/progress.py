@@ -71,9 +71,8 @@ class Tally:
 class _Watch:
     """What both ways of watching share."""
 
-    def __init__(self, out: TextIO, options: ReportOptions, clock: Callable[[], float]) -> None:
+    def __init__(self, out: TextIO, clock: Callable[[], float]) -> None:
         self._out = out
-        self._marks = marks_for(getattr(out, "encoding", None) or "utf-8", symbols=options.symbols)
         self._tally = Tally(clock)
 
     def __enter__(self) -> Self:
@@ -101,10 +100,8 @@ class _Watch:
 class LineWatch(_Watch):
     """Writes a line for each tenth of the way, at most one a second, and one after 10 seconds without a line."""
 
-    def __init__(
-        self, out: TextIO, options: ReportOptions = DEFAULTS, *, clock: Callable[[], float] = time.monotonic
-    ) -> None:
-        super().__init__(out, options, clock)
+    def __init__(self, out: TextIO, *, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__(out, clock)
         self._last = clock()
         self._next_step = 1
 
@@ -151,7 +148,8 @@ class BarWatch(_Watch):
     def __init__(
         self, out: TextIO, options: ReportOptions = DEFAULTS, *, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        super().__init__(out, options, clock)
+        super().__init__(out, clock)
+        self._marks = marks_for(getattr(out, "encoding", None) or "utf-8", symbols=options.symbols)
         self._options = options
         self._bar: RichProgress | None = None
         self._task: TaskID | None = None
@@ -245,4 +243,4 @@ def watch(out: TextIO, options: ReportOptions = DEFAULTS) -> LineWatch | BarWatc
 
     Without colour no escape sequence may be written, and a bar cannot move without one.
     """
-    return BarWatch(out, options) if is_terminal(out) and wants_color(options) else LineWatch(out, options)
+    return BarWatch(out, options) if is_terminal(out) and wants_color(options) else LineWatch(out)

@@ -1,4 +1,0 @@
-"""Reports as plain lines, for logs and for terminals without colours.
-
-Start with `run`.
-"""
