@@ -17,7 +17,7 @@ from proctor.errors import EvalError, SetupError
 from proctor.pytest_plugin.project import STORED_RUNS
 from proctor.pytest_plugin.session_report import CaseSummary
 from proctor.reports.base import ReportOptions
-from proctor.reports.content.case_text import reason_of
+from proctor.reports.content.case_digest import reason_of
 from proctor.reports.content.case_words import WORDS
 from proctor.schema.results.run_result import CaseResult, RunResult
 

@@ -15,9 +15,12 @@ from typing import ClassVar, TextIO
 from proctor.common.safe_text import cells, clean, encodable, shorten
 from proctor.reports.base import DEFAULTS, ReportOptions, is_terminal
 from proctor.reports.content import summary
-from proctor.reports.content.case_text import (
+from proctor.reports.content.case_digest import (
+    Digest,
+    Row,
     added_text,
     is_repeated,
+    line_up,
     mean_text,
     means_of,
     rate_field,
@@ -29,7 +32,6 @@ from proctor.reports.content.case_text import (
     warnings_beside,
 )
 from proctor.reports.content.case_words import FLAKY
-from proctor.reports.content.run_digest import Digest, Row, line_up
 from proctor.reports.content.summary import fault_fields, money_of
 from proctor.reports.content.symbols import ASCII, Kind
 from proctor.reports.content.text_blocks import (
@@ -124,8 +126,8 @@ def _compared_run(
 def _row(row: Row, runs: Sequence[RunResult]) -> str:
     cells = [f"{run.agent}={_cell(case, row.metric)}" for run, case in zip(runs, row.cases, strict=True)]
     scored = any(case is not None and _score_text(case, row.metric) for case in row.cases)
-    metric = f"score={row.metric}" if scored else ""
-    return fields("DIFFERS" if row.differs else "SAME", row.name, *cells, metric)
+    score = [f"score={row.metric}"] if scored else []
+    return fields("DIFFERS" if row.differs else "SAME", row.name, *cells, *score)
 
 
 def _cell(case: CaseResult | None, metric: str) -> str:
@@ -219,9 +221,8 @@ def _verdict(run: RunResult, digest: Digest) -> str:
     took = f"duration={summary.duration(run.duration)}" if run.duration else ""
     if run.judging_duration is not None:
         took += f"  judged_in={summary.duration(run.judging_duration)}"
-    run_field = f"run={run.run_id}" if run.run_id else ""
     sentence = summary.sentence(run, flaky=digest.repeats.flaky)
-    return fields("VERDICT", sentence, summary.rate(run, ASCII), took, run_field)
+    return fields("VERDICT", sentence, summary.rate(run, ASCII), took, run.run_id and f"run={run.run_id}")
 
 
 def _outcome(case: CaseResult) -> str:

@@ -6,8 +6,7 @@ import pytest
 
 from proctor.common.registry import REPORTS
 from proctor.reports.content import summary
-from proctor.reports.content.case_text import against
-from proctor.reports.content.run_digest import Digest
+from proctor.reports.content.case_digest import Digest, against
 from proctor.reports.content.symbols import ASCII, UNICODE, marks_for
 from proctor.reports.terminal.run import TerminalReport
 from proctor.schema.evidence.trial import Failure

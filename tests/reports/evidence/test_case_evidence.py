@@ -1,6 +1,6 @@
 """What is shown of a case that did not pass, and what is not."""
 
-from proctor.reports.content.case_text import reason_of, warnings_beside, warnings_of
+from proctor.reports.content.case_digest import reason_of, warnings_beside, warnings_of
 from proctor.reports.content.text_blocks import Cause, Remark, StateDifference, Steps, TextDifference
 from proctor.reports.evidence.case_evidence import evidence_of
 from proctor.schema.evidence.trial import Failure

@@ -14,7 +14,7 @@ import pytest
 import proctor
 from proctor.common.safe_text import cells
 from proctor.reports.base import ReportOptions
-from proctor.reports.content.case_text import (
+from proctor.reports.content.case_digest import (
     interval_text,
     ks_of,
     mean_text,

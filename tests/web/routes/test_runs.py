@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from proctor.reports.content.case_text import deciding, reason_of
+from proctor.reports.content.case_digest import deciding, reason_of
 from proctor.reports.content.failure_causes import Cause
 from proctor.schema.results.manifest import RunSummary
 from proctor.schema.results.run_result import CaseResult, Outcome

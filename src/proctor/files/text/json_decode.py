@@ -16,7 +16,7 @@ from typing import Any
 
 from pydantic_core import from_json
 
-from proctor.files.text.problems import Place, Problem, SourceText, file_error
+from proctor.files.text.problems import START, Place, Problem, SourceText, file_error
 
 _BOM = codecs.BOM_UTF8
 _OTHER_ENCODINGS = (
@@ -102,7 +102,7 @@ def fill_with_spaces(text: str, blanks: list[tuple[int, int]]) -> str:
     return "".join([*pieces, text[last:]])
 
 
-def decode(data: bytes, name: str, *, first: Place | None = None, at: int = 0) -> str:
+def decode(data: bytes, name: str, *, first: Place = START, at: int = 0) -> str:
     """Decode a file, or a part of it that starts at `first`, at byte `at` of the file.
 
     Raises:

@@ -24,6 +24,10 @@ class Place(NamedTuple):
     column: int
 
 
+START = Place(1, 1)
+"""The position of the first character of a file."""
+
+
 @dataclass(frozen=True, slots=True)
 class Problem:
     """One error or doubt about a file.
@@ -77,19 +81,15 @@ def file_error(problems: Iterable[Problem]) -> EvalFileError:
     return EvalFileError("\n".join(lines), ordered)
 
 
+@dataclass(slots=True, eq=False)
 class SourceText:
-    """A text with a name, which converts offsets to lines and columns.
+    """A text with a name, which converts offsets to lines and columns."""
 
-    `first` is the position of the first character: a piece of a larger file does not start at 1:1.
-    """
-
-    __slots__ = ("_breaks", "first", "name", "text")
-
-    def __init__(self, name: str, text: str, first: Place | None = None) -> None:
-        self.name = name
-        self.text = text
-        self.first = first or Place(1, 1)
-        self._breaks: list[int] | None = None
+    name: str
+    text: str
+    first: Place = START
+    """The position of the first character: a piece of a larger file does not start at 1:1."""
+    _breaks: list[int] | None = None
 
     def place(self, offset: int) -> Place:
         """Return the line and column of the character at `offset` (one past the end is allowed)."""

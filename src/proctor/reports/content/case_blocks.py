@@ -8,7 +8,7 @@ from typing import TextIO
 
 from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content.case_data import CaseView, Judged, TrialView
-from proctor.reports.content.case_text import (
+from proctor.reports.content.case_digest import (
     held_text,
     is_repeated,
     rate_field,

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from proctor.common.safe_text import shorten_prose
-from proctor.reports.content.case_text import TELLING, deciding, reason_of
+from proctor.reports.content.case_digest import TELLING, deciding, reason_of
 from proctor.schema.results.run_result import CaseResult
 
 OTHER = "different reasons"

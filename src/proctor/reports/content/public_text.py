@@ -12,7 +12,7 @@ from typing import TextIO
 
 from proctor.common.safe_text import clean
 from proctor.common.secrets import hide_secrets
-from proctor.reports.content.case_text import reason_of
+from proctor.reports.content.case_digest import reason_of
 from proctor.reports.content.case_words import WORDS
 from proctor.reports.evidence.case_evidence import evidence_block
 from proctor.reports.plain import evidence_lines

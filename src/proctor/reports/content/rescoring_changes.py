@@ -8,7 +8,7 @@ from functools import partial
 from typing import TextIO
 
 from proctor.reports.base import DEFAULTS, ReportOptions
-from proctor.reports.content.case_text import held_text, reason_of
+from proctor.reports.content.case_digest import held_text, reason_of
 from proctor.reports.content.case_words import WORDS
 from proctor.reports.content.text_blocks import (
     Block,

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from proctor.reports.content.case_text import TELLING, deciding, reason_of
+from proctor.reports.content.case_digest import TELLING, deciding, reason_of
 from proctor.reports.content.text_blocks import (
     Cause,
     Detail,

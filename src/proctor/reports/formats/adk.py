@@ -16,7 +16,7 @@ from typing import Any, ClassVar, TextIO
 from proctor.common.safe_text import clean
 from proctor.errors import SetupError
 from proctor.reports.base import DEFAULTS, ReportOptions
-from proctor.reports.content.case_text import reason_of
+from proctor.reports.content.case_digest import reason_of
 from proctor.reports.formats.json_text import json_line, json_writer
 from proctor.schema.evidence.trial import CONFIGURATION
 from proctor.schema.format.adk_results import ResultHeader, app_name_of, result_text, with_context

@@ -16,7 +16,7 @@ from typing import IO, ClassVar, TextIO
 
 from proctor.common.safe_text import clean, encodable
 from proctor.reports.base import DEFAULTS, ReportOptions
-from proctor.reports.content.case_text import reason_of
+from proctor.reports.content.case_digest import reason_of
 from proctor.schema.evidence.trial import Failure, Trial
 from proctor.schema.format.content import text_of
 from proctor.schema.results.run_result import CaseResult, RunResult, TrialResult

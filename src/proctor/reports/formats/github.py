@@ -13,12 +13,13 @@ from typing import ClassVar, TextIO
 from proctor.common.safe_text import clean, encodable
 from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content import public_text
-from proctor.reports.content.case_text import (
+from proctor.reports.content.case_digest import (
+    Digest,
+    Foremost,
     rate_sentence,
 )
 from proctor.reports.content.case_words import FLAKY, WORDS
 from proctor.reports.content.public_text import file_of, place_of
-from proctor.reports.content.run_digest import Digest, Foremost
 from proctor.reports.content.summary import rate, sentence
 from proctor.reports.content.symbols import UNICODE
 from proctor.schema.evidence.trial import CONFIGURATION

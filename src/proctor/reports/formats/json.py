@@ -13,7 +13,7 @@ from typing import ClassVar, TextIO
 from proctor.common.safe_text import clean
 from proctor.common.version import __version__
 from proctor.reports.base import DEFAULTS, ReportOptions
-from proctor.reports.content.case_text import reason_of
+from proctor.reports.content.case_digest import reason_of
 from proctor.reports.content.summary import cases_run, exit_code, fault_data, spent_data
 from proctor.reports.formats.json_text import (
     Write,

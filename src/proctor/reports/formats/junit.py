@@ -19,7 +19,7 @@ from typing import ClassVar, TextIO
 from proctor.common.safe_text import clean
 from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content import public_text
-from proctor.reports.content.case_text import deciding, warnings_beside
+from proctor.reports.content.case_digest import deciding, warnings_beside
 from proctor.reports.content.case_words import WORDS
 from proctor.reports.content.public_text import file_of, place_of
 from proctor.reports.content.summary import sentence

@@ -14,11 +14,18 @@ from typing import ClassVar, TextIO
 from proctor.common.safe_text import count_text, encodable
 from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content import public_text
-from proctor.reports.content.case_text import added_text, is_repeated, mean_text, means_of, rate_sentence
+from proctor.reports.content.case_digest import (
+    Digest,
+    Foremost,
+    added_text,
+    is_repeated,
+    mean_text,
+    means_of,
+    rate_sentence,
+)
 from proctor.reports.content.case_words import WORDS
 from proctor.reports.content.failure_causes import LEAST_SHARED, SharedCauses
 from proctor.reports.content.public_text import place_of
-from proctor.reports.content.run_digest import Digest, Foremost
 from proctor.reports.content.summary import (
     config_sources,
     duration,

@@ -11,10 +11,9 @@ from html import escape
 
 from proctor.common.safe_text import clean
 from proctor.reports.content import public_text
-from proctor.reports.content.case_text import is_repeated, mean_text, means_of
+from proctor.reports.content.case_digest import Digest, Foremost, is_repeated, mean_text, means_of
 from proctor.reports.content.case_words import FLAKY, WORDS
 from proctor.reports.content.failure_causes import SharedCauses
-from proctor.reports.content.run_digest import Digest, Foremost
 from proctor.reports.content.summary import rate, sentence
 from proctor.reports.content.symbols import UNICODE
 from proctor.reports.content.text_blocks import (

@@ -13,7 +13,8 @@ from rich.table import Column
 from rich.text import Text
 
 from proctor.reports.base import DEFAULTS, ReportOptions
-from proctor.reports.content.case_text import (
+from proctor.reports.content.case_digest import (
+    Digest,
     held_text,
     interval_text,
     is_repeated,
@@ -25,7 +26,6 @@ from proctor.reports.content.case_text import (
 )
 from proctor.reports.content.case_words import FLAKY, WORDS
 from proctor.reports.content.failure_causes import SharedCauses
-from proctor.reports.content.run_digest import Digest
 from proctor.reports.content.summary import FLAKY_ATTENTION, attention, percent, short_names
 from proctor.reports.evidence.case_evidence import evidence_block
 from proctor.reports.terminal.block_drawing import INDENT, LABEL, EvidenceDrawing, call_width

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Self, TextIO
 
 from proctor.common.safe_text import clean, encodable
 from proctor.reports.base import DEFAULTS, ReportOptions, is_terminal, wants_color
-from proctor.reports.content.case_text import reason_of
+from proctor.reports.content.case_digest import reason_of
 from proctor.reports.content.case_words import WORDS
 from proctor.reports.content.summary import duration
 from proctor.reports.content.symbols import marks_for

@@ -12,10 +12,13 @@ from rich.text import Text
 from proctor.common.safe_text import count_text
 from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content import summary
-from proctor.reports.content.case_text import (
+from proctor.reports.content.case_digest import (
+    Digest,
+    Row,
     added_text,
     is_repeated,
     ks_of,
+    line_up,
     mean_text,
     means_of,
     repeat_figures,
@@ -25,7 +28,6 @@ from proctor.reports.content.case_text import (
 )
 from proctor.reports.content.case_words import FLAKY, WORDS
 from proctor.reports.content.failure_causes import LEAST_SHARED, SharedCauses
-from proctor.reports.content.run_digest import Digest, Row, line_up
 from proctor.reports.content.summary import VOID, fault_texts, money_of, short_names
 from proctor.reports.terminal.case_table import CaseRows
 from proctor.reports.terminal.console import FLAKY_STYLE, STYLES, Page

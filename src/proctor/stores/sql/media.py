@@ -36,7 +36,7 @@ def prepare_artefacts(database: Database) -> None:
         StoreError: the location cannot be used.
     """
     artefacts = database.artefacts
-    if not artefacts.url or artefacts.place:
+    if artefacts.place:
         return
     row = database.row(_FOLDER)
     if row is None:

@@ -59,6 +59,16 @@ class SharedRunStore(LabelledStore):
     _place: Place
     name: str
 
+    def _prepare_writing(self) -> None:
+        """Check that runs can be written, and open the place of their artefacts if the store has one.
+
+        Raises:
+            StoreError: the store cannot be written, or the place cannot be used.
+        """
+        self._check_writable()
+        if self._database.artefacts.url:
+            prepare_artefacts(self._database)
+
     def join(
         self,
         manifest: Manifest,
@@ -75,8 +85,7 @@ class SharedRunStore(LabelledStore):
             SetupError: the run has ended, is of one process, or has another number of parts.
             RunInUseError: another process runs this part.
         """
-        self._check_writable()
-        prepare_artefacts(self._database)
+        self._prepare_writing()
         run_id = manifest.run_id
         with self._database.transaction(exclusive=True) as transaction:
             line = run_line(self._database, run_id)

@@ -76,8 +76,7 @@ class SqlStore(SharedRunStore, AnnotatedStore, JudgeBatchStore):
         self, manifest: Manifest, cases: Iterable[PlannedCase], judging: Judging, committed: Committed
     ) -> Writer:
         """Write down a new run and take hold of it."""
-        self._check_writable()
-        prepare_artefacts(self._database)
+        self._prepare_writing()
         with self._database.transaction() as transaction:
             hold = begin_run(transaction, self.name, manifest, cases, judging)
         return Writer(self._place, hold, committed, manifest.created_at)
@@ -97,8 +96,7 @@ class SqlStore(SharedRunStore, AnnotatedStore, JudgeBatchStore):
         Raises:
             StoreError: another process is at work on it.
         """
-        self._check_writable()
-        prepare_artefacts(self._database)
+        self._prepare_writing()
         line = self._line(run_id)
         run_state.check_of_one_process(line, self.name)
         with self._database.transaction() as transaction:
@@ -124,8 +122,7 @@ class SqlStore(SharedRunStore, AnnotatedStore, JudgeBatchStore):
         Raises:
             StoreError: the source is damaged, or here is another run of this id. Then nothing was copied.
         """
-        self._check_writable()
-        prepare_artefacts(self._database)
+        self._prepare_writing()
         return copy_run(source._database, self._database, run_id)
 
     def copy_calibrations_and_looks(self, source: SqlStore) -> None:
@@ -147,7 +144,8 @@ class SqlStore(SharedRunStore, AnnotatedStore, JudgeBatchStore):
             delete_runs(transaction, [line.seq for line in lines])
         self._seqs.clear()
         try:
-            prepare_artefacts(self._database)
+            if self._database.artefacts.url:
+                prepare_artefacts(self._database)
             marks = collect_artefacts(self._database)
         except StoreError as error:
             raise StoreError(

@@ -29,7 +29,7 @@ from proctor.stores.sql.database import (
     run_checksum,
 )
 from proctor.stores.sql.encoding import compact, storable
-from proctor.stores.sql.media import upload
+from proctor.stores.sql.media import Uploaded, upload
 from proctor.stores.sql.reader import RunReader
 from proctor.stores.sql.rows import Decided, Hold, Rows, RowWriter
 from proctor.stores.sql.run_state import (
@@ -187,7 +187,7 @@ class Writer:
 
     def _write(self, database: Database, rows: Rows, end: _End | None, *, is_wait: bool) -> None:
         self._place.check_place()
-        uploaded = upload(database, rows.media)
+        uploaded = upload(database, rows.media) if rows.media else Uploaded()
         with database.transaction() as transaction:
             if not self._is_known:
                 self._hold.reload(database)

@@ -6,7 +6,13 @@ import shlex
 from collections.abc import Iterator
 
 from proctor.reports.content.case_data import CaseView, Judged, attempt_lines, case_of_trial
-from proctor.reports.content.case_text import held_text, interval_text, reason_of, rule_text, warnings_beside
+from proctor.reports.content.case_digest import (
+    held_text,
+    interval_text,
+    reason_of,
+    rule_text,
+    warnings_beside,
+)
 from proctor.reports.content.case_words import WORDS
 from proctor.reports.content.summary import percent
 from proctor.reports.content.symbols import UNICODE

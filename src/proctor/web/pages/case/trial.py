@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from proctor.common.json_values import json_line
 from proctor.reports.content.case_data import CaseView, attempt_lines, view_trial
-from proctor.reports.content.case_text import reason_of
+from proctor.reports.content.case_digest import reason_of
 from proctor.reports.content.symbols import Kind
 from proctor.reports.evidence.simulated_users import ending_of
 from proctor.reports.evidence.trajectory_diff import state_of

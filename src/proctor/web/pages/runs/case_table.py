@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from proctor.common.safe_text import shorten_prose
-from proctor.reports.content.case_text import TELLING, deciding, is_repeated, reason_of
+from proctor.reports.content.case_digest import TELLING, deciding, is_repeated, reason_of
 from proctor.reports.content.failure_causes import Cause
 from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.run_result import CaseResult, Outcome

@@ -15,8 +15,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from proctor.analysis.compare.sides import BriefCase, Key, Pairs, change_of, pair
+from proctor.reports.content.case_digest import CaseWarnings
 from proctor.reports.content.failure_causes import Cause, FailureGroup, cause_of, group_failures
-from proctor.reports.content.run_digest import CaseWarnings
 from proctor.reports.content.run_list import ListedRun, short_ids
 from proctor.runs.storage.queries import RunFilter
 from proctor.schema.analysis.comparison import CaseChange, Trials

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from proctor.common.safe_text import shorten
-from proctor.reports.content.run_digest import Row, line_up
+from proctor.reports.content.case_digest import Row, line_up
 from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.manifest import RunRecord
 from proctor.schema.results.run_result import CaseResult, Outcome, RunResult

@@ -12,9 +12,8 @@ from types import MappingProxyType
 from typing import Any
 
 from proctor.reports.content import summary
-from proctor.reports.content.case_text import ks_of, rule_text
+from proctor.reports.content.case_digest import CaseWarnings, Digest, ks_of, rule_text
 from proctor.reports.content.failure_causes import FailureGroup
-from proctor.reports.content.run_digest import CaseWarnings, Digest
 from proctor.reports.content.run_list import ListedRun
 from proctor.reports.content.summary import PURPOSE_NAMES, VOID, by_purpose, cost_text, unpriced_models
 from proctor.reports.content.symbols import UNICODE

@@ -1,6 +1,6 @@
-"""What a report computes from all cases of a run: totals, the worst cases, the same case in several runs.
+"""Cases in words and figures: the reason, the rate and the scores of one case, and the digest of all cases of a run.
 
-The cases of a stored run are read from the store at each access, and there may be very many. The digest therefore needs one
+The cases of a stored run are read from the store at each access, and there may be very many. A digest therefore needs one
 pass over the cases and keeps none of them.
 """
 
@@ -11,10 +11,208 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from proctor.reports.content.case_text import warnings_of
-from proctor.reports.content.summary import FLAKY_ATTENTION, attention
+from proctor.reports.content.case_words import FLAKY, WORDS
+from proctor.reports.content.summary import FLAKY_ATTENTION, attention, bounds, interval, percent, short_names
+from proctor.reports.content.symbols import ASCII, Marks
 from proctor.schema.results.case_result import FaultRates, Repeats
-from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, RunResult
+from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, RunResult, SetSummary
+from proctor.schema.results.score import TrialRule, score_text
+from proctor.stats.intervals import Mean
+
+TELLING = {Outcome.FAILED, Outcome.ERROR, Outcome.INCONCLUSIVE}
+"""Outcomes that need a reason."""
+
+
+def reason_of(case: CaseResult) -> str:
+    """Return in one sentence why the case has its outcome; empty if it passed."""
+    if case.outcome is Outcome.PASSED:
+        return ""
+    if case.reason:
+        return case.reason
+    metric = next((metric for metric in deciding(case) if metric.outcome is case.outcome), None)
+    cause = next((trial.failure.cause for trial in case.trials if trial.failure), "")
+    if metric is None:
+        return cause
+    return metric.reason or cause or f"{metric.name} gives no reason"
+
+
+def deciding(case: CaseResult) -> list[MetricVerdict]:
+    """Return the gating metrics that did not pass, in their order; where trials are counted, that missed in one."""
+    counted = case.rule is not None and case.outcome in TELLING
+    return [
+        metric
+        for metric in case.metrics.values()
+        if metric.gate and (metric.outcome in TELLING or (counted and metric.met < metric.scored))
+    ]
+
+
+def warnings_of(case: CaseResult) -> list[str]:
+    """Return the warnings about the scores of this case, each once, with its metric."""
+    return _warnings(case.metrics.values())
+
+
+def warnings_beside(case: CaseResult) -> list[str]:
+    """Return the warnings that the evidence does not contain: those of metrics that did not decide the outcome."""
+    names = {metric.name for metric in deciding(case)} if case.outcome in TELLING else set()
+    return _warnings(metric for metric in case.metrics.values() if metric.name not in names)
+
+
+def _warnings(metrics: Iterable[MetricVerdict]) -> list[str]:
+    texts = (
+        f"{metric.name}: {each.warning}"
+        for metric in metrics
+        for score in metric.per_trial
+        if score is not None
+        for each in score.per_invocation
+        if each.warning
+    )
+    return list(dict.fromkeys(texts))
+
+
+_KS = (2, 4, 8)
+"""The values of k for which pass^k and pass@k are shown."""
+
+
+def is_repeated(case: CaseResult) -> bool:
+    """Return whether a case has several trials, so that its pass rate is shown."""
+    return len(case.trials) > 1
+
+
+def rate_text(case: CaseResult) -> str:
+    """Return the share of a case's trials that passed: `80 %`."""
+    return "" if case.pass_rate is None else f"{percent(case.pass_rate)} %"
+
+
+def interval_text(case: CaseResult, marks: Marks) -> str:
+    """Return the interval of the pass rate, in per cent: `38–96`."""
+    return bounds(*case.interval, marks)
+
+
+def rate_sentence(case: CaseResult, marks: Marks) -> str:
+    """Return both in words, where they have no columns: `80 % passed (95 % CI: 38–96), flaky`."""
+    flaky = f", {FLAKY}" if case.flaky else ""
+    return f"{rate_text(case)} passed ({interval(*case.interval, marks, case.confidence)}){flaky}"
+
+
+def rule_text(rule: TrialRule) -> str:
+    """Return what is asked of the trials: `0.9 of the trials must pass, at 95 %`."""
+    sure = f", at {percent(rule.confidence)} %" if rule.confidence is not None else ""
+    sure += f", up to {rule.at_most:,} until that is decided" if rule.at_most is not None else ""
+    if rule.pass_k > 1:
+        return f"pass^{rule.pass_k} must be {rule.min_pass_rate:g}{sure}"
+    if rule.min_pass_rate == 1:
+        return f"every trial must pass{sure}"
+    return f"{rule.min_pass_rate:g} of the trials must pass{sure}"
+
+
+def runs_text(sets: Sequence[SetSummary], num_runs: int, marks: Marks) -> str:
+    """Return how many trials a case has: `5`, or `1–5` where sets differ; empty for one."""
+    counts = {one.num_runs for one in sets if not one.failure} or {num_runs}
+    most = max(*counts, num_runs) if len(counts) > 1 else num_runs
+    least = min(counts) if len(counts) > 1 else most
+    return "" if most < 2 else str(most) if least == most else f"{least}{marks.between}{most}"
+
+
+def against(metric: MetricVerdict, marks: Marks) -> str:
+    """Return a metric's score and its threshold: `0.40 < 0.9`; a score of only some trials decides nothing."""
+    if metric.score is None or metric.outcome is Outcome.ERROR:
+        return WORDS[metric.outcome]
+    text = score_text(metric.score, metric.threshold)
+    if metric.threshold is None:
+        return text
+    return f"{text} {'<' if metric.score < metric.threshold else marks.at_least} {metric.threshold:g}"
+
+
+def held_text(case: CaseResult, metric: MetricVerdict, marks: Marks) -> str:
+    """Return a metric's score and its threshold; for counted trials, how many reached it: `4 of 5 ≥ 0.8`."""
+    if case.rule is None or metric.threshold is None or not metric.scored:
+        return against(metric, marks)
+    return f"{metric.met:,} of {metric.scored:,} {marks.at_least} {metric.threshold:g}"
+
+
+def added_text(run: RunResult, trials: int) -> str:
+    """Return how many trials it took, where they were added until it was decided: `312 of 1,000 trials (69 % fewer)`.
+
+    Where cases were not reached nothing was saved: these are still to come.
+    """
+    if not run.at_most or not trials:
+        return ""
+    is_saved = trials < run.at_most and not run.counts.get(Outcome.NOT_RUN)
+    saved = f" ({percent(1 - trials / run.at_most)} % fewer)" if is_saved else ""
+    return f"{trials:,} of {run.at_most:,} trials{saved}"
+
+
+def ks_of(repeats: Repeats, rules: Iterable[TrialRule | None] = ()) -> list[int]:
+    """Return the values of k that are shown: 2, 4 and 8, and those of the rules, within the number of trials."""
+    ks_of_rules = {rule.pass_k for rule in rules if rule is not None and rule.pass_k > 1}
+    return sorted(k for k in {*_KS, *ks_of_rules} if k <= repeats.most_trials)
+
+
+def repeat_figures(repeats: Repeats, rules: Iterable[TrialRule | None] = ()) -> Iterator[tuple[str, Mean]]:
+    """Return the informative values of pass^k and pass@k, each with its name.
+
+    If all trials of each case agree, both are the pass rate for every k. After a value of 0 or 1 the next ones are equal.
+    """
+    ks = ks_of(repeats, rules)
+    if not ks or repeats.pass_hat(ks[-1]) == repeats.pass_at(ks[-1]):
+        return
+    for name, estimate in (("pass^", repeats.pass_hat), ("pass@", repeats.pass_at)):
+        for k in ks:
+            if (mean := estimate(k)) is None:
+                break
+            yield f"{name}{k}", mean
+            if mean.value in {0.0, 1.0}:
+                break
+
+
+def repeated_sets(repeats: Repeats) -> dict[str, Repeats]:
+    """Return the statistics of each eval set with repeats, if there are several sets."""
+    if len(repeats.by_set) < 2:
+        return {}
+    return {name: one for name, one in repeats.by_set.items() if one.most_trials > 1}
+
+
+def mean_text(mean: Mean, marks: Marks) -> str:
+    """Return a mean with its standard error, where there is one: `0.94 ± 0.03`.
+
+    An error of 0 is left out: if all cases are equal, their spread is unknown.
+    """
+    if not mean.standard_error:
+        return _figure(mean.value)
+    return f"{_figure(mean.value)} {marks.plus_minus} {_error(mean.standard_error)}"
+
+
+def _figure(value: float) -> str:
+    """Two decimals for shares and scores; never 1.00 for less than all."""
+    text = f"{value:.2f}"
+    return f"{value:.3f}" if text in {"1.00", "0.00"} and value not in {0.0, 1.0} else text
+
+
+def _error(error: float) -> str:
+    return f"{error:.2f}" if error >= 0.005 else f"{error:.1g}"
+
+
+def means_of(repeats: Repeats, names: Sequence[str]) -> dict[str, Mean]:
+    """Return the means of the metrics called `names`, by their short names."""
+    means = repeats.means()
+    short = short_names([name for name in names if name in means])
+    return {short[name]: means[name] for name in short}
+
+
+def rate_field(case: CaseResult) -> str:
+    """Return the share of a case's trials that passed, with its interval: `pass_rate=0.80(0.38-0.96)`."""
+    low, high = case.interval
+    return f"pass_rate={case.pass_rate:.2f}({low:.2f}-{high:.2f})"
+
+
+def score_field(case: CaseResult, metric: MetricVerdict) -> str:
+    """Return a metric and its score of a case: `response_match_score=0.94>=0.8`."""
+    text = held_text(case, metric, ASCII).replace(" of ", "/")
+    is_word = text.replace(" ", "").isalpha()  # not_applicable, as everywhere for programs
+    return f"{metric.name}={text.replace(' ', '_' if is_word else '')}"
+
+
+# --- all cases of a run ------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
