@@ -320,8 +320,7 @@ class TestFiltering:
 
         page.route(re.compile(held_request), hold)
         page.route(
-            re.compile("limit=24"),
-            lambda route: route.continue_(url=route.request.url.replace("limit=24", "limit=2")),
+            re.compile("brief=true"), lambda route: route.continue_(url=f"{route.request.url}&limit=2")
         )
         page.goto(f"/runs/{_run_of(site, 'travel.flawed')['run_id']}?{query}")
         until(page, lambda: len(held), lambda requests: requests > 0)

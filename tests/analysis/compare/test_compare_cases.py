@@ -744,3 +744,35 @@ def test_false_alarms_keep_their_rate_for_any_numbers_of_trials(rate: float, bef
         drawn = [PairedScore(was, is_now, before, now) for was, is_now in shares]
         alarms += p_value_by_case(drawn) <= 0.05
     assert alarms / times <= 0.08  # 5 % at most in truth; by signs alone up to 37 %
+
+
+WHY = "text 0.39 < 0.5: 8 of 14 words"
+
+
+@pytest.mark.parametrize(
+    ("reason", "metric"),
+    [
+        pytest.param(WHY, "text", id="of the first metric that failed"),
+        pytest.param(f"0 of 3 trials passed, 1 asked for: trial 2: {WHY}", "text", id="of a trial that failed"),
+        pytest.param("tools were not called", "tools", id="a metric without a score in it"),
+        pytest.param("1 of 3 trials passed, 1 asked for", "tools", id="no metric: the one that changed most"),
+        pytest.param("texts differ: text", "tools", id="a word that only begins like one"),
+        pytest.param("seen_tone 0.1 < 0.5: rude", "tools", id="a metric that does not decide"),
+        pytest.param("", "tools", id="none"),
+    ],
+)  # fmt: skip
+def test_a_changed_case_names_the_metric_that_its_reason_describes(reason: str, metric: str) -> None:
+    base = [case("0", "P", scores={"tools": 1.0, "text": 1.0, "seen_tone": 1.0})]
+    now = [case("0", "F", scores={"tools": 0.0, "text": 0.39, "seen_tone": 0.1}, reason=reason)]
+    (changed,) = compared(base, now).cases
+    assert (changed.metric, changed.reason) == (metric, reason)
+    assert changed.scores == (1.0, {"tools": 0.0, "text": 0.39}[metric])
+    (fixed,) = compared(now, base).cases
+    assert (fixed.metric, fixed.reason) == (metric, reason)
+
+
+def test_a_case_in_error_names_no_other_metric_than_its_reason() -> None:
+    base = [case("0", "PPP", scores={"tools": 1.0})]
+    now = [case("0", "PEE", scores={"tools": 0.5}, reason="agent raised in turn 1")]
+    (changed,) = compared(base, now).cases
+    assert (changed.reason, changed.metric, changed.scores) == ("agent raised in turn 1", "", None)

@@ -6600,7 +6600,7 @@ export interface operations {
                 /** @description The number of the scoring; by default the one that counts. */
                 judging?: number | null;
                 offset?: number;
-                /** @description By default all. */
+                /** @description By default all; with `brief` the first 24. */
                 limit?: number | null;
                 /** @description Only what is known without reading every case of the run and of the one that it is compared with. */
                 brief?: boolean;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -382,14 +383,6 @@ def changed_cases(pairs: Pairs) -> list[ChangedCase]:
     return sorted(cases, key=lambda case: (order.index(case.change), -_score_change(case)))
 
 
-def _change_in_list(before: BriefCase, now: BriefCase) -> CaseChange | None:
-    """Return how a case differs; a case that fails and has no verdict in the base may have fallen."""
-    change = change_of(before, now)
-    if change is None and _lacks_verdict(before) and now.outcome is Outcome.FAILED:
-        return CaseChange.MISSING
-    return change
-
-
 def _lacks_verdict(case: BriefCase) -> bool:
     return case.outcome in (Outcome.ERROR, Outcome.NOT_RUN)
 
@@ -421,26 +414,31 @@ _VERDICT_CHANGES = {
 
 
 def _changed_case(key: Key, before: BriefCase, now: BriefCase) -> ChangedCase | None:
-    change = _change_in_list(before, now)
+    change = change_of(before, now)
+    if change is None and _lacks_verdict(before) and now.outcome is Outcome.FAILED:
+        change = CaseChange.MISSING  # it may have fallen
     if change is None:
         return None
-    metric = _metric_with_largest_change(before, now)
-    scores = (before.scores[metric], now.scores[metric]) if metric else None
     is_about_base = change is CaseChange.NOW_PASSES or _lacks_verdict(before)
-    reason = before.reason if is_about_base else now.reason or before.reason
-    return ChangedCase(*key[:2], change, before.trials, now.trials, metric, scores, reason)
+    described = before if is_about_base or not now.reason else now
+    metric = _metric_of_change(described, before, now)
+    scores = (before.scores[metric], now.scores[metric]) if metric else None
+    return ChangedCase(*key[:2], change, before.trials, now.trials, metric, scores, described.reason)
 
 
-def _metric_with_largest_change(before: BriefCase, now: BriefCase) -> str:
-    """The deciding metric whose score went furthest the way that the case went."""
+def _metric_of_change(described: BriefCase, before: BriefCase, now: BriefCase) -> str:
+    """Return the deciding metric that the reason names, or if it names none, the one that moved furthest the way of the case."""
     way = 1 if (now.trials.rate or 0) > (before.trials.rate or 0) else -1
     moved = {
         name: (now.scores[name] - score) * way
         for name, score in before.scores.items()
         if name in now.gating and name in now.scores
     }
+    for name in described.gating:
+        if re.search(rf"(?:^|\btrial \d+: ){re.escape(name)}[ :]", described.reason):
+            return name if name in moved else ""
     best = max(moved, key=moved.__getitem__, default="")
-    return best if moved.get(best, 0.0) > 0 else ""
+    return best if moved.get(best, 0.0) > 0 and not _lacks_verdict(described) else ""
 
 
 def _score_change(case: ChangedCase) -> float:

@@ -111,7 +111,7 @@ class ChangedCase:
     base: Trials
     candidate: Trials
     metric: str = ""
-    """The gating metric with the largest change; empty if none changed."""
+    """The gating metric that `reason` names, otherwise the one with the largest change; empty if neither has scores."""
     scores: tuple[float, float] | None = None
     """Its score in the baseline and in the candidate."""
     reason: str = ""

@@ -49,9 +49,8 @@ export function RunScreen() {
   );
 }
 
-const FIRST_ROWS = 24; // they fill a window, and the table draws them at once; `server/http/static.py` names the same address
 const PAINT_TIME = 50; // milliseconds in which what was drawn is painted
-const BRIEF = { brief: "true" };
+const BRIEF = { brief: "true" }; // `server/http/static.py` names the same addresses
 
 /** The page of a run: at first what a server knows without reading every case, which it begins to read after the first rows. */
 function usePage(base: string, judging: string | null) {
@@ -78,7 +77,7 @@ function usePainted(drawn: boolean): boolean {
 
 function useFirstRows(path: string, judging: string | null) {
   const { live } = useSource();
-  return useData<CasesPage>(live ? pathOf(path, { judging, limit: FIRST_ROWS, ...BRIEF }) : null, { keep: false, fresh: Infinity });
+  return useData<CasesPage>(live ? pathOf(path, { judging, ...BRIEF }) : null, { keep: false, fresh: Infinity });
 }
 
 /** The cases of a run: at first its first rows, and, when they are there, every one. */

@@ -110,7 +110,7 @@ class ChangedLine(PageModel):
     """`3/5`; `0/5 (2 in error)`."""
     candidate_text: str
     metric: str
-    """The deciding metric that changed most; empty if none changed."""
+    """The deciding metric that `reason` names, otherwise the one that changed most; empty if neither has scores."""
     scores: tuple[float, float] | None
     reason: str
     """Why it fails; of a case that now passes, why it failed before."""

@@ -242,7 +242,7 @@ def brief_page(store: Store, name: str, judging: int | None = None) -> RunPage:
 
 
 def brief_rows(
-    store: Store, name: str, judging: int | None, offset: int, limit: int | None
+    store: Store, name: str, judging: int | None, offset: int, limit: int
 ) -> tuple[list[bytes], int]:
     """Return rows of the table of cases without their changes, as JSON, and the number of all; the others are not read.
 
@@ -251,7 +251,7 @@ def brief_rows(
     """
     stored = select_run(store, name, judging).stored
     total = stored.listed.run.cases
-    positions = range(total)[offset : None if limit is None else offset + limit]
+    positions = range(total)[offset : offset + limit]
     cases = store.verdicts(stored.listed.run.run_id, stored.judging, positions)
     rows = (
         case_row(position, case, cause_of(case)) for position, (_, case) in zip(positions, cases, strict=True)

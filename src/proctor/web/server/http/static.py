@@ -62,7 +62,7 @@ def add_page(app: FastAPI) -> None:
 _RUN = re.compile(r"runs/([\w.~-]+)", re.ASCII)
 _FIRST_ROWS = ", ".join(
     f"<{path}>; rel=preload; as=fetch; crossorigin"
-    for path in ("/api/runs/{run}?brief=true", "/api/runs/{run}/cases?limit=24&brief=true")
+    for path in ("/api/runs/{run}?brief=true", "/api/runs/{run}/cases?brief=true")
 )
 """Lets a browser read the first rows of a run while it loads the script (`ui/src/screens/run/RunScreen.tsx`)."""
 

@@ -51,6 +51,10 @@ Brief = Annotated[
     ),
 ]
 
+_FIRST_ROWS = 24
+"""The rows that the page draws before it reads the others: they fill a window."""
+_LIMIT = f"By default all; with `brief` the first {_FIRST_ROWS}."
+
 
 @router.get("/runs")
 def list_runs(
@@ -128,14 +132,14 @@ def list_cases(
     run: str,
     judging: Judging = None,
     offset: Annotated[int, Query(ge=0, le=2**31)] = 0,
-    limit: Annotated[int | None, Query(ge=0, le=2**31, description="By default all.")] = None,
+    limit: Annotated[int | None, Query(ge=0, le=2**31, description=_LIMIT)] = None,
     *,
     brief: Brief = False,
 ) -> Response:
     """List the cases of a run in their order."""
     with context.runs() as store:
         if brief:
-            rows, total = brief_rows(store, run, judging, offset, limit)
+            rows, total = brief_rows(store, run, judging, offset, _FIRST_ROWS if limit is None else limit)
         else:
             every = context.run_pages.rows(store, run, judging)
             rows, total = every[offset : None if limit is None else offset + limit], len(every)
