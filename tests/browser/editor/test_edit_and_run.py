@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Site
+from tests.browser.flow import Flow
 from tests.browser.samples import proctor
 
 Look = Callable[[Page], None]
@@ -46,9 +47,12 @@ def test_a_case_is_edited_and_run_and_passes_without_leaving_the_page(
     run = greetings.get("/api/runs")["items"][-1]
     page.goto(f"{greetings.url}/runs/{run['run_id']}/cases/1")
     expect(page.get_by_role("link", name="Edit this case")).to_be_visible()
-    page.keyboard.press("e")
-    page.get_by_role("textbox", name="Expected answer").fill("Hello!")
-    page.get_by_role("button", name="Save and run").click()
+    flow = Flow(page)
+    flow.press("e")
+    answer = page.get_by_role("textbox", name="Expected answer")
+    flow.click(answer)
+    answer.fill("Hello!")
+    flow.click(page.get_by_role("button", name="Save and run"))
     dialog = page.get_by_role("dialog")
     expect(dialog).to_contain_text("Case outdated of greetings.evalset.json")
     expect(dialog).to_contain_text("This is a new run in the history.")
@@ -56,9 +60,10 @@ def test_a_case_is_edited_and_run_and_passes_without_leaving_the_page(
     axe(page)
     fits(page)
     shot(page, "run-case")
-    dialog.get_by_role("button", name="Start the run").click()
+    flow.press("Enter")
     expect(dialog.get_by_role("button", name="Run again")).to_be_visible()
     expect(dialog.get_by_role("status")).to_contain_text("Passed")
+    flow.end("edited, run and passed", at_most=4)
     shot(page, "run-case-passed")
     assert (
         "Hello!"

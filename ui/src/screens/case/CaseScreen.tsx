@@ -1,4 +1,4 @@
-import { useEffect } from "react";
+import { useEffect, useRef } from "react";
 import { useLocation, useParams } from "wouter";
 import { useAddress } from "../../app/address";
 import { bind, useKeys } from "../../app/keyboard";
@@ -17,7 +17,7 @@ import styles from "./CaseScreen.module.css";
 import { Conversation } from "./conversation/Conversation";
 import { CaseList } from "./CaseList";
 import { CaseHead } from "./CaseHead";
-import { type CaseOrder, type Neighbour, useCaseOrder } from "./useCaseOrder";
+import { type CaseOrder, useCaseOrder } from "./useCaseOrder";
 import { Metrics } from "./Metrics";
 import { FinalState } from "./FinalState";
 import { type Difference, type CaseLocation, differences, idOf, nextDifference, readCaseLocation, trialToShow } from "./caseLocation";
@@ -121,17 +121,35 @@ function useCaseKeys(
     const next = page.trials[place];
     if (next) goTo(next.number);
   };
-  const other = (to: Neighbour | null) => to && navigate(to.href);
+  const other = useOtherCase(order);
   const found = trial ? differences(trial) : [];
   useKeys([
     bind("nextPart", () => step(1)),
     bind("previousPart", () => step(-1)),
     bind("attention", () => goDifference(nextDifference(found, location)), "next difference"),
     bind("attentionBack", () => goDifference(nextDifference(found, location, true))),
-    bind("next", () => other(order.next), "next case"),
-    bind("previous", () => other(order.previous), "previous case"),
+    bind("next", () => other(1), "next case"),
+    bind("previous", () => other(-1), "previous case"),
     bind("up", () => navigate(order.up, { state: rowState("Cases", String(page.position)) }), "up to the run"),
   ]);
+}
+
+/** Opens the case after this one, or before it. Keys that are struck while the table is being read count, too, once it is read. */
+function useOtherCase(order: CaseOrder): (by: 1 | -1) => void {
+  const [, navigate] = useLocation();
+  const early = useRef(0);
+  useEffect(() => {
+    if (!order.known || !early.current) return;
+    const place = Math.min(Math.max(order.at + early.current, 0), order.shown.length - 1);
+    const to = order.at < 0 ? undefined : order.shown[place];
+    early.current = 0;
+    if (to) navigate(order.hrefOf(to.position));
+  });
+  return (by) => {
+    const to = by > 0 ? order.next : order.previous;
+    if (to) navigate(to.href);
+    else if (!order.known) early.current += by;
+  };
 }
 
 /** What the address names is brought into view. */

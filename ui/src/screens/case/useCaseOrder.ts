@@ -13,6 +13,8 @@ export interface CaseOrder {
   place: string;
   previous: Neighbour | null;
   next: Neighbour | null;
+  /** Whether the cases before and after this one are known: with a filter or an order only once the table is read. */
+  known: boolean;
   /** The table from which the case was opened. */
   up: string;
   /** Its cases, as far as it is read. */
@@ -40,7 +42,8 @@ export function useCaseOrder(page: CasePage, query: URLSearchParams, judging: st
   return useMemo(() => {
     const shown = run && !table.searching ? table.shown() : NONE;
     const at = shown.findIndex(({ position }) => position === page.position);
-    const inFile = (run && rows) || !(text || sort) ? page : null; // before the table is read, no other order is taken for its own
+    const known = Boolean(run && rows) || !(text || sort);
+    const inFile = known ? page : null; // before the table is read, no other order is taken for its own
     const leave = { q: text, sort, judging };
     const hrefOf = (position: number) => pathOf(`/runs/${encodeURIComponent(page.run_id)}/cases/${position}`, leave);
     const near = (one: { position: number; eval_id: string } | null | undefined): Neighbour | null =>
@@ -49,6 +52,7 @@ export function useCaseOrder(page: CasePage, query: URLSearchParams, judging: st
       place: at < 0 ? "" : placeText(at, shown, table.filter.problem ? "" : text), // a filter with a problem shows all cases
       previous: near(at < 0 ? inFile?.previous : shown[at - 1]),
       next: near(at < 0 ? inFile?.next : shown[at + 1]),
+      known,
       up: pathOf(`/runs/${encodeURIComponent(page.run_id)}`, leave),
       shown,
       at,

@@ -32,7 +32,7 @@ export function sentenceText(sentence: string): string {
 
 /** A sentence of the comparison, with a capital letter and a full stop. */
 export function plainText(rest: string): string {
-  return `${rest.charAt(0).toUpperCase()}${rest.slice(1)}.`.replace(/ x (?=\d)/g, " × ").replace(/(^|[\s(])-(?=\d)/g, "$1−");
+  return `${rest.charAt(0).toUpperCase()}${rest.slice(1)}.`.replace(/ x (?=\d)/g, " × ").replace(/(?<=\d) %/g, "\u202f%").replace(/(^|[\s(])-(?=\d)/g, "$1−");
 }
 
 /** `2 now fail, 1 has missing verdicts, 37 unchanged`. */

@@ -24,7 +24,7 @@ import { runName } from "../compare/comparisonText";
 import { shortCommit } from "../runs/runColumns";
 import styles from "./Matrix.module.css";
 import { Scatter } from "./Scatter";
-import { asMarkdown, readRunNames, summary, rowMatcher } from "./matrixText";
+import { asMarkdown, readRunNames, rowMatcher, summary, whyText } from "./matrixText";
 
 const MOST = 12;
 
@@ -146,7 +146,7 @@ function columnsOf(page: MatrixPage): Column<MatrixRow>[] {
       head: <RunHead run={run} />,
       width: "minmax(120px, 1fr)",
       narrow: "minmax(88px, 1fr)",
-      cell: (row) => <Cell run={run} cell={row.cells[at] ?? null} />,
+      cell: (row) => <Cell run={run} cell={row.cells[at] ?? null} metric={row.metric} />,
     })),
   ];
 }
@@ -189,7 +189,7 @@ function RunHead({ run }: { run: MatrixHead }) {
   );
 }
 
-function Cell({ run, cell }: { run: MatrixHead; cell: MatrixCell | null }) {
+function Cell({ run, cell, metric }: { run: MatrixHead; cell: MatrixCell | null; metric: string }) {
   if (!cell) return <span className="dim">–</span>;
   const word = outcomeWord(cell.outcome);
   return (
@@ -199,7 +199,7 @@ function Cell({ run, cell }: { run: MatrixHead; cell: MatrixCell | null }) {
         {cell.score !== null && <span className="num">{scoreText(cell.score)}</span>}
       </span>
       {cell.strip.length > 1 && <TrialStrip strip={cell.strip} />}
-      {cell.why && <span className={styles.why}><Prose text={cell.why} /></span>}
+      {cell.why && <span className={styles.why}><Prose text={whyText(cell.why, metric)} /></span>}
     </Link>
   );
 }

@@ -10,7 +10,6 @@ import { EXPENSES, type Expense, expenseOf, knownExpenses, paretoFront } from ".
 import styles from "./Scatter.module.css";
 
 const HEIGHT = 220;
-const WIDEST = 860;
 const PAD = { left: 48, right: 24, top: 26, bottom: 26 };
 const TEXTS: Record<Expense, (value: number) => string> = { cost: moneyText, seconds: secondsText, tokens: (value) => numText(value, 0) };
 
@@ -43,8 +42,9 @@ export function Scatter({ runs }: { runs: readonly MatrixHead[] }) {
           </label>
         )}
       </div>
+      <p>{answerText(points, expense)}</p>
       <figure ref={box} className={`${styles.figure} panel`}>
-        <Picture points={points} front={front} expense={expense} width={Math.min(WIDEST, width)} />
+        <Picture points={points} front={front} expense={expense} width={width} />
         <figcaption className="dim small">
           Joined: no other run is better and not more expensive. Bars: <Term name="confidenceInterval">95 % CI</Term>.
         </figcaption>
@@ -103,6 +103,7 @@ function Picture({ points, front, expense, width }: PictureProps) {
       <polyline className={styles.front} points={joined.map(({ x, quality }) => `${across(x.value)},${up(quality)}`).join(" ")} />
       {points.map(({ run, quality, x }, at) => {
         const [left, top] = [across(x.value), up(quality)];
+        const side = points.slice(0, at).some((other) => isNear(across(other.x.value) - left, up(other.quality) - top)) ? -1 : 1;
         return (
           <PointLink key={run.run_id} to={`/runs/${encodeURIComponent(run.run_id)}`} words={`${at + 1}, ${wordsOf(run, x, expense)}`} className={front.has(at) ? styles.best : styles.point}>
             <title>{wordsOf(run, x, expense)}</title>
@@ -110,7 +111,7 @@ function Picture({ points, front, expense, width }: PictureProps) {
             {x.low !== null && x.high !== null && <line x1={across(x.low)} x2={across(x.high)} y1={top} y2={top} />}
             <circle className={styles.hit} cx={left} cy={top} r={14} />
             <circle cx={left} cy={top} r={5} />
-            <text x={left} y={at % 2 ? top + 19 : top - 10} textAnchor="middle">
+            <text x={left + side * 9} y={top + 4} textAnchor={side > 0 ? "start" : "end"}>
               {at + 1}
             </text>
           </PointLink>
@@ -118,6 +119,28 @@ function Picture({ points, front, expense, width }: PictureProps) {
       })}
     </svg>
   );
+}
+
+/** Whether the number of another point would be drawn over this one's: its distance in pixels. */
+function isNear(across: number, down: number): boolean {
+  return Math.abs(across) < 16 && Math.abs(down) < 12;
+}
+
+/** The runs with the highest pass rate, and which of these is the least expensive. */
+function answerText(points: readonly Point[], expense: Expense): string {
+  const most = Math.max(...points.map(({ quality }) => quality));
+  const best = points.filter(({ quality }) => quality === most);
+  const cheapest = best.reduce((one, other) => (other.x.value < one.x.value ? other : one));
+  const what = EXPENSES[expense].toLowerCase();
+  const price = TEXTS[expense](cheapest.x.value);
+  const names = listText(best.map(({ run }) => nameOf(run)));
+  const rate = `${names} (${percentText(most)}${best.length > 1 ? " each" : ""})`;
+  if (best.length < 2) return `Most cases passed: ${rate}; ${what} ${price}.`;
+  return `Most cases passed: ${rate}. Of these, ${nameOf(cheapest.run)} has the lowest ${what}: ${price}.`;
+}
+
+function listText(names: readonly string[]): string {
+  return names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;
 }
 
 function nameOf(run: MatrixHead): string {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { MatrixCell, MatrixPage, MatrixRow } from "../../data/types";
-import { asMarkdown, readRunNames, summary, rowMatcher } from "./matrixText";
+import { asMarkdown, readRunNames, rowMatcher, summary, whyText } from "./matrixText";
 
 function row(eval_id: string, differs: boolean, cells: (Partial<MatrixCell> | null)[] = []): MatrixRow {
   return { eval_set_id: "set", eval_id, metric: "m", differs, all_passed: !differs, cells } as MatrixRow;
@@ -30,6 +30,13 @@ describe("runs side by side", () => {
     const found = row("booking", false, [{ why: "covers is 4" }]);
     expect([rowMatcher("covers", false)(found), rowMatcher("", true)(found), rowMatcher("refund", false)(found)]).toEqual([true, false, false]);
   });
+
+  it.each([
+    ["m 0.39 < 0.8: 8 of 14 words\nare missing", "8 of 14 words\nare missing"],
+    ["m 0.39 < 0.8", "m 0.39 < 0.8"],
+    ["other 0.39 < 0.8: why", "other 0.39 < 0.8: why"],
+    ["agent raised: m", "agent raised: m"],
+  ])("have reasons without what their cell shows: %s", (why, text) => expect(whyText(why, "m")).toBe(text));
 
   it("are text in Markdown, with any name", () => {
     const text = asMarkdown(page([row("<b>", true, [{ outcome: "failed", score: 0 }, null])]), [

@@ -16,6 +16,12 @@ export function readRunNames(runs: string | null): string[] {
   return [...new Set((runs ?? "").split(",").map((name) => name.trim()).filter(Boolean))];
 }
 
+/** The reason without `metric 0.39 < 0.8: `, which the row and the cell show. */
+export function whyText(why: string, metric: string): string {
+  const rest = why.startsWith(`${metric} `) ? /^[\d.]+ < [\d.]+: (.+)$/s.exec(why.slice(metric.length + 1))?.[1] : undefined;
+  return rest ?? why;
+}
+
 export function rowMatcher(text: string, onlyDifferent: boolean): (row: MatrixRow) => boolean {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   return (row) => {
