@@ -126,6 +126,16 @@ def redact_text(text: str) -> str:
     return _KNOWN.sub(HIDDEN, text)
 
 
+_WITH_USER = re.compile(r"(postgres(?:ql)?://[^/?#:@]*)(?::[^/?#]*)?(?=@)")
+_PASSWORD = re.compile(r"(?<=[?&])(?:ssl)?password=[^&#]*&?|[?&](?:ssl)?password=[^&#]*$")
+
+
+def url_without_password(url: str) -> str:
+    """Return the URL of a database, or a path, without a password and other secrets; the name of the user remains."""
+    head = match[1] if (match := _WITH_USER.match(url)) else ""
+    return head + redact_text(_PASSWORD.sub("", url[match.end() :] if match else url))
+
+
 def _without_quoted_secrets(command: str) -> str:
     """Return a command without quoted secrets, of which the patterns match only a part."""
     try:

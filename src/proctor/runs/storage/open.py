@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from proctor.common.error_text import safe_repr
 from proctor.common.project_root import project_root
-from proctor.common.secrets import redact_text
+from proctor.common.secrets import redact_text, url_without_password
 from proctor.errors import SettingsError, SetupError, StoreError
 from proctor.runs.setup.settings import Settings, load_settings, relative_to_working_folder
 from proctor.stores.base import Store
@@ -76,15 +75,9 @@ def store_option(store: StoreLike) -> str:
     return f" --store={shlex.quote(url_for_commands(url))}"
 
 
-_WITH_USER = re.compile(r"(postgres(?:ql)?://[^/?#:@]*)(?::[^/?#]*)?(?=@)")
-_PASSWORD = re.compile(r"(?<=[?&])(?:ssl)?password=[^&#]*&?|[?&](?:ssl)?password=[^&#]*$")
-
-
 def url_for_commands(url: str) -> str:
     """Return the URL of a store without a password and other secrets: a command takes them from `PGPASSWORD` or `~/.pgpass`."""
-    head = match[1] if (match := _WITH_USER.match(url)) else ""
-    rest = _PASSWORD.sub("", url[match.end() :] if match else url)
-    return head + redact_text(relative_to_working_folder(rest))
+    return url_without_password(relative_to_working_folder(url))
 
 
 def _is_project_store(url: str) -> bool:

@@ -11,6 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from proctor.common.optional_packages import import_extra
+from proctor.common.secrets import url_without_password
 from proctor.errors import SetupError, StoreError
 from proctor.stores.artefacts import Artefacts, StoreId
 from proctor.stores.sql.database import (
@@ -60,15 +61,13 @@ def name_of(url: str) -> str:
     from psycopg.conninfo import conninfo_to_dict
 
     try:
-        parts = conninfo_to_dict(url)
+        conninfo_to_dict(url)
     except ProgrammingError:  # its text contains the URL, and so the password
         raise SetupError(
             "the URL of the PostgreSQL store cannot be read: expected postgresql://USER@HOST:PORT/DATABASE, with special "
             "characters of a password written as %XX"
         ) from None
-    user = f"{parts['user']}@" if parts.get("user") else ""
-    port = f":{parts['port']}" if parts.get("port") else ""
-    return f"postgresql://{user}{parts.get('host') or ''}{port}/{parts.get('dbname') or ''}"
+    return url_without_password(url).partition("?")[0]
 
 
 @dataclass(slots=True)
