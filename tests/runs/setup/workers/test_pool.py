@@ -286,10 +286,11 @@ def test_a_silent_worker_is_named_once_and_can_be_ended(
 
 def test_after_a_failed_start_no_other_worker_starts() -> None:
     async def story() -> None:
-        made = pool(engine, workers=3, admission=Admission(per_minute=6_000), error="no module named shop")
+        made = pool(engine, workers=3, admission=Admission(per_minute=6), error="no module named shop")
+        tasks = asyncio.all_tasks()
         with pytest.raises(AgentLoadError):
             await made.open()
-        await asyncio.sleep(0.05)
+        assert asyncio.all_tasks() == tasks  # none waits to start another worker
 
     engine = Engine()
     run(story())
