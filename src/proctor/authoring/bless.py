@@ -13,7 +13,7 @@ from proctor.errors import EvalFileError, SetupError, SetupProblems, did_you_mea
 from proctor.files.edit.bless import bless_case, empty_answer, has_text, same_calls, same_text, turns_to_bless
 from proctor.files.edit.case import YamlCases, case_edits, check_in_place
 from proctor.files.edit.editable_file import text_of_file
-from proctor.files.edit.line_changes import LineChange
+from proctor.files.edit.line_changes import LineChange, TextLines
 from proctor.files.eval_sets.eval_set_file import EvalSetFile, read_case
 from proctor.files.eval_sets.source import open_eval_set
 from proctor.files.text.json_stream import no_collection
@@ -29,7 +29,8 @@ from proctor.schema.results.run_result import CaseResult, Outcome
 from proctor.schema.serialize import case_hash
 
 OnCase = Callable[[], None]
-OpenFile = Callable[[Path], EvalSetFile]
+OpenFile = Callable[[Path, Collection[str]], EvalSetFile]
+"""Opens a file for its cases with some ids; other cases need not be in the result, nor be valid."""
 
 
 class ChangedCase(NamedTuple):
@@ -60,6 +61,8 @@ class Blessing:
     changed: dict[str, ChangedCase] = field(default_factory=dict)
     """By id, the cases that change."""
     line_changes: list[LineChange] = field(default_factory=list)
+    lines: TextLines = field(default_factory=lambda: TextLines(""))
+    """The lines of `before`."""
 
     def write(self) -> None:
         """Put the new text in the place of the old.
@@ -114,7 +117,15 @@ def bless(
     """
     runs = as_store(store)
     ended = EndedCases.read(runs, find_current_run(runs, run))
-    return bless_opened(open_eval_set, ended, cases, trial, on_case or (lambda: None), force=force, root=root)
+    return bless_opened(
+        lambda path, _: open_eval_set(path),
+        ended,
+        cases,
+        trial,
+        on_case or (lambda: None),
+        force=force,
+        root=root,
+    )
 
 
 @no_collection()
@@ -128,7 +139,7 @@ def bless_opened(
     force: bool,
     root: Path | None,
 ) -> list[Blessing]:
-    """As `bless`; `open_file` need not validate the cases, and may return an open file."""
+    """As `bless`, with another way to open a file."""
     chosen = _Chosen(run, trial, on_case)
     picked = list(chosen.pick(cases))
     if chosen.problems:
@@ -137,7 +148,8 @@ def bless_opened(
     for eval_set_id, path in chosen.files({one.case.eval_set_id for one in picked}, root):
         mine = [one for one in picked if one.case.eval_set_id == eval_set_id]
         try:
-            blessings.append(_File(path, open_file(path), on_case, force=force).bless(mine))
+            source = open_file(path, [one.case.eval_id for one in mine])
+            blessings.append(_File(path, source, on_case, force=force).bless(mine))
         except EvalFileError as problem:
             blessings.append(Blessing(path, "", "", refused=[problem]))
     return _add_refusals(blessings, chosen.refused)
@@ -382,11 +394,8 @@ class _File:
             (blessing.cases if changed else blessing.unchanged).append(case.eval_id)
             turns[case.eval_id], new_cases[case.eval_id] = its_turns, read_case(value)[0]
             blessing.trials[case.eval_id] = trial.number
-        blessing.after, blessing.lost, blessing.line_changes = (
-            edits.text(),
-            edits.lost_comments(),
-            edits.line_changes(),
-        )
+        blessing.after, blessing.lost = edits.text(), edits.lost_comments()
+        blessing.line_changes, blessing.lines = edits.line_changes(), edits.lines
         if isinstance(edits, YamlCases):  # of JSON only the text of the case is replaced
             after = edits.check(self._path, dict.fromkeys(blessing.cases))
             new_cases = {eval_id: after.case_of(eval_id) for eval_id in blessing.cases}

@@ -218,6 +218,26 @@ def test_comments_are_never_lost_silently(tmp_path: Path) -> None:
         assert "look(at=bye)" in path.read_text()
 
 
+def test_a_preview_of_yaml_reads_only_its_cases_and_a_write_reads_all(tmp_path: Path) -> None:
+    make_project(tmp_path)
+    path = tmp_path / "two.evalset.yaml"
+    path.write_text(
+        "cases:\n- case: a\n  ask: bye\n  expect: Bye.\n- case: b\n  ask: hm\n  expect: Hm.\n"
+        "- case: c\n  ask: hi\n  expect: You sent hi.\n"
+    )
+    (tmp_path / "proctor.toml").write_text("")
+    context = ServerContext(root=tmp_path, store_url=tmp_path / ".proctor" / "store.sqlite3")
+    with working_in(tmp_path), TestClient(create_app(context), base_url="http://127.0.0.1:8000") as client:
+        assert in_this_process("eval", "agent.py", path.name).returncode == 1
+        path.write_text(broken := path.read_text().replace("ask: bye", "as: bye"))
+        page = preview(client, cases=[1])
+        assert [(one["eval_id"], one["status"]) for one in page["cases"]] == [("b", "changes")]
+        assert [hunk["before"] for hunk in page["cases"][0]["hunks"]] == [5]
+        refused = write(client, page["etag"], [1])
+        assert (refused.status_code, f"{path.name}:3:3" in refused.json()["detail"]) == (400, True)
+        assert path.read_text() == broken
+
+
 def test_nothing_outside_of_the_project_is_read_or_written(
     project: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -197,12 +197,15 @@ def _text_parts(content: Content | None) -> list[int]:
 # --- values ------------------------------------------------------------------------------------------------------------
 
 
+_ENCODER = json.JSONEncoder(sort_keys=True, default=str)
+
+
 def _call_keys(calls: Sequence[FunctionCall]) -> list[str]:
-    return [json.dumps([call.name, call.args or {}], sort_keys=True) for call in calls]
+    return [_ENCODER.encode([call.name, call.args or {}]) for call in calls]
 
 
 def _response_keys(responses: Sequence[FunctionResponse]) -> list[str]:
-    return [json.dumps([each.name, each.response], sort_keys=True, default=str) for each in responses]
+    return [_ENCODER.encode([each.name, each.response]) for each in responses]
 
 
 def _events(actual: Invocation, *, camel: bool) -> Iterator[dict[str, object]]:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from bisect import bisect_left
 from collections.abc import Collection, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -22,9 +19,6 @@ from proctor.files.keys.key_findings import key_findings
 from proctor.files.text.json_decode import parse
 from proctor.files.text.validation_messages import Finding, explain
 from proctor.schema.format.case import EvalCase
-
-_ITEM = re.compile(r" *- +(?:case|eval_id|evalId): ")
-_ANCHOR = re.compile(r"(?:^|[\s\[{,])&[^\s,\[\]{}]")
 
 
 @dataclass(slots=True)
@@ -151,12 +145,15 @@ class YamlCases:
         self, source: EvalSetFile, text: str, indexes: Collection[int], *, may_rewrite: bool
     ) -> None:
         from proctor.files.edit.yaml_edit import YamlEdit
+        from proctor.files.yaml.excerpt import Excerpt, excerpt
 
+        ids = source.ids()
+        part = excerpt(text, [ids[index] for index in indexes])
+        self._part = part if part and {*part.ids} <= {*ids} else Excerpt([*ids], text)
         self._set, self._may_rewrite = source, may_rewrite
-        self._shown, self._excerpt = excerpt(source, TextLines(text), indexes)
-        self._edit = YamlEdit(source.label, text, self._excerpt)
+        self._edit = YamlEdit(source.label, text, self._part.text)
         self.text, self.lost_comments = self._edit.text, self._edit.lost_comments
-        self.line_changes = self._edit.line_changes
+        self.lines, self.line_changes = self._edit.lines, self._edit.line_changes
 
     def change(self, index: int, value: object) -> bool:
         """Change a case to `value`, and return whether that changes the text. Raises EvalFileError: an unusual layout."""
@@ -168,7 +165,8 @@ class YamlCases:
             values = None
             if isinstance(value, dict) and not self._may_rewrite:
                 values = self._set.value(index), value
-            change_yaml_case(self._edit, bisect_left(self._shown, index), before, after, values)
+            position = self._part.ids.index(self._set.ids()[index])
+            change_yaml_case(self._edit, position, before, after, values)
         except EvalFileError:
             self._edit.undo(changes)
             raise
@@ -176,11 +174,8 @@ class YamlCases:
 
     def check(self, path: Path, changed: Mapping[str, EvalCase | None]) -> EvalSetFile:
         """Return the set of the changed text, with at least the `changed` cases. Errors as `check_edit`."""
-        ids = self._set.ids()
-        with suppress(EvalFileError):
-            text = self._edit.text(self._excerpt)
-            return check_edit(path, self._set, text, ids=[ids[at] for at in self._shown], changed=changed)
-        return check_edit(path, self._set, self._edit.text(), changed=changed)
+        text = self._edit.text(self._part.text)
+        return check_edit(path, self._set, text, ids=self._part.ids, changed=changed)
 
 
 def case_start(source: EvalSetFile, lines: TextLines, index: int) -> int:
@@ -220,42 +215,3 @@ def _equals(text: str, value: object) -> bool:
         return bool(text) and same_json(parse(text.encode(), "").value, value)
     except (EvalFileError, UnicodeEncodeError):
         return False
-
-
-# --- the part of a YAML file that an edit of some cases reads -----------------------------------------------------------
-
-
-def excerpt(source: EvalSetFile, lines: TextLines, indexes: Collection[int]) -> tuple[list[int], str]:
-    """Return the positions of the cases that remain, and the text with only these; the others are comments.
-
-    The offsets are those of the text. The cases at `indexes` remain, each with the one after it, which shows whether a change
-    goes beyond its case. All remain if the cases cannot be read alone: an anchor, a case without an id, a list on one line.
-    """
-    every, text = list(range(len(source))), lines.text
-    starts = _item_starts(source, lines)
-    if not starts or _ANCHOR.search(text):
-        return every, text
-    positions = [
-        *filter({index + step for index in (*indexes, every[-1]) for step in (0, 1)}.__contains__, every)
-    ]
-    pieces, hidden = [text[: starts[0]]], 0
-    for index in positions:
-        pieces.append(_as_comment(text[starts[hidden] : starts[index]]))
-        hidden = min(index + 1, every[-1])
-        pieces.append(text[starts[index] : starts[hidden] if hidden > index else None])
-    return positions, "".join(pieces)
-
-
-def _item_starts(source: EvalSetFile, lines: TextLines) -> list[int]:
-    """Return the offset of the line on which each case starts; empty if one does not start with a dash and its id."""
-    if source.kind not in {Kind.EVAL_SET, Kind.CASE_LIST}:
-        return []
-    numbers = [source.line(index) for index in range(len(source))]
-    if len({*numbers}) < len(numbers) or max(numbers) > len(lines):
-        return []
-    starts = [lines.start(number - 1) for number in numbers]
-    return starts if all(_ITEM.match(lines.text, start) for start in starts) else []
-
-
-def _as_comment(text: str) -> str:
-    return "\n".join(map("#".__mul__, map(len, text.split("\n"))))

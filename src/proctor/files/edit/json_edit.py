@@ -243,11 +243,18 @@ class JsonEdit(SplicedText):
                 yield Comment(match.start(), match[0].rstrip())
 
 
+_ENCODER = json.JSONEncoder(sort_keys=True)
+
+
+def _json_text(value: object) -> str:
+    return _ENCODER.encode(value)
+
+
 def same_json(one: object, other: object) -> bool:
     """Whether two values are the same JSON, except for the order of keys: `true` is not 1, and 1 is not 1.0."""
-    if isinstance(one, str) and isinstance(other, str):
-        return one == other
-    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
+    if one != other:
+        return False
+    return isinstance(one, str) or _json_text(one) == _json_text(other)
 
 
 # --- change a value to another one, with as few edits as possible -----------------------------------------------------
@@ -255,36 +262,38 @@ def same_json(one: object, other: object) -> bool:
 
 def change_value(edit: JsonEdit, node: JsonNode, value: object) -> None:
     """Change the value at `node` to `value`; equal parts are unchanged, and keys keep their order."""
-    if same_json(edit.value(node), value):
-        return
+    old = edit.value(node)
+    if not same_json(old, value):
+        _change(edit, node, old, value)
+
+
+def _change(edit: JsonEdit, node: JsonNode, old: Any, value: object) -> None:
+    """Change the value at `node`, which is `old`, to a different one."""
     if node.members and isinstance(value, dict) and not node.members.keys().isdisjoint(value):
-        _change_object(edit, node, value)
+        _change_object(edit, node, old, value)
     elif node.items and isinstance(value, list) and value:
-        _change_list(edit, node, value)
+        _change_list(edit, node, old, value)
     else:
         edit.replace(node, value)
-
-
-def _json_text(value: object) -> str:
-    return json.dumps(value, sort_keys=True)
 
 
 # --- objects -----------------------------------------------------------------------------------------------------------
 
 
-def _change_object(edit: JsonEdit, node: JsonNode, value: dict[str, object]) -> None:
+def _change_object(edit: JsonEdit, node: JsonNode, old: dict[str, Any], value: dict[str, object]) -> None:
     members = node.members or {}
     for key, member in members.items():
-        if key in value:
-            change_value(edit, member, value[key])
+        if key in value and not same_json(old[key], value[key]):
+            _change(edit, member, old[key], value[key])
     after = [key for key in members if key in value][-1]
     for key, new in value.items():
         if key in members:
             after = key
         else:
             edit.put(node, key, new, after=after)
-    for start, end in _removed_ranges(node, value):
-        edit.remove_text(start, end)
+    if not members.keys() <= value.keys():
+        for start, end in _removed_ranges(node, value):
+            edit.remove_text(start, end)
 
 
 def _removed_ranges(node: JsonNode, value: dict[str, object]) -> Iterator[tuple[int, int]]:
@@ -303,18 +312,19 @@ def _removed_ranges(node: JsonNode, value: dict[str, object]) -> Iterator[tuple[
 # --- lists -------------------------------------------------------------------------------------------------------------
 
 
-def _change_list(edit: JsonEdit, node: JsonNode, value: list[object]) -> None:
+def _change_list(edit: JsonEdit, node: JsonNode, old: list[Any], value: list[object]) -> None:
     items = node.items or []
-    old, new = [_json_text(edit.value(item)) for item in items], [_json_text(item) for item in value]
-    removed = _removed_items(old, new)
-    if removed and len(removed) < len(old):
+    before, after = [*map(_json_text, old)], [*map(_json_text, value)]
+    removed = _removed_items(before, after)
+    if removed and len(removed) < len(before):
         edit.remove_items(node, removed)
-    elif len(new) >= len(old) and _keep_positions(old, new):
-        for item, changed in zip(items, value, strict=False):
-            change_value(edit, item, changed)
+    elif len(after) >= len(before) and _keep_positions(before, after):
+        for index, item in enumerate(items):
+            if before[index] != after[index]:
+                _change(edit, item, old[index], value[index])
         edit.append(node, value[len(items) :])
     else:
-        edit.replace_items(node, list(_texts(edit, node, value)))
+        edit.replace_items(node, [*_texts(edit, node, before, value, after)])
 
 
 def _keep_positions(old: Sequence[str], new: Sequence[str]) -> bool:
@@ -334,13 +344,15 @@ def _removed_items(old: Sequence[str], new: Sequence[str]) -> set[int] | None:
     return removed if matched == len(new) else None
 
 
-def _texts(edit: JsonEdit, node: JsonNode, value: Sequence[Any]) -> Iterator[str]:
+def _texts(
+    edit: JsonEdit, node: JsonNode, before: Sequence[str], value: Sequence[object], after: Sequence[str]
+) -> Iterator[str]:
     """Return the text of every item of a list; an item that was there before keeps its text."""
     unused: dict[str, list[JsonNode]] = {}
-    for item in node.items or ():
-        unused.setdefault(_json_text(edit.value(item)), []).append(item)
+    for text, item in zip(before, node.items or (), strict=True):
+        unused.setdefault(text, []).append(item)
     indent = edit.indent_at((node.items or [node])[0].start)
     one_line = "\n" not in edit.raw(node)
-    for item in value:
-        known = unused.get(_json_text(item))
-        yield edit.raw(known.pop(0)) if known else edit.render(item, indent, one_line=one_line)
+    for text, new in zip(after, value, strict=True):
+        known = unused.get(text)
+        yield edit.raw(known.pop(0)) if known else edit.render(new, indent, one_line=one_line)

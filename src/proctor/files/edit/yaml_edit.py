@@ -17,7 +17,7 @@ from proctor.files.yaml.writer import emit, write_case
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.wire_model import to_camel
 
-_COMMENT = re.compile(r"(?<![^\s])#[^\n]*")
+_COMMENT = re.compile(r"#(?<![^\s]#)[^\n]*")
 _LINE_END = re.compile(r"\r?\n")
 _SIDE_COMMENT = re.compile(r"[ \t]+#[^\r\n]*")
 
@@ -206,7 +206,7 @@ class YamlEdit(SplicedText):
         """Return the comments of the original text, from the first change to the last: `#` outside of all values."""
         starts, ends = zip(*sorted(self._scalars(self.root)), strict=True)
         first, last = self.splices[0][0], self.splices[-1][1]
-        for match in _COMMENT.finditer(self.source, first):
+        for match in _COMMENT.finditer(self.source, first, self._line_end(last)):
             if match.start() >= last:
                 return
             before = bisect_right(starts, match.start()) - 1

@@ -6,7 +6,8 @@ Every mistake of a file is reported at once.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -103,6 +104,26 @@ def _open_file(path: Path, label: str, *, validate: bool) -> EvalSetFile:
             raise too_large(source, broken) from None
         data = source.read(0, source.size)
         return set_of_document(read_json(data, label), _digest_of(data))
+
+
+def open_excerpt(path: Path, ids: Collection[str]) -> EvalSetFile | None:
+    """Return the cases with these ids of a YAML set, each with the one after it, and the last case; their positions are those of the file.
+
+    The other cases are neither parsed nor validated. `None` if the file cannot be read in part, or has an error there.
+    """
+    from proctor.files.yaml.excerpt import excerpt
+
+    if path.suffix.lower() not in YAML_SUFFIXES:
+        return None
+    with suppress(EvalFileError, UnicodeDecodeError):
+        data = read_bytes(path, str(path))
+        part = excerpt(data.decode(), ids)
+        if part is not None:
+            document = read_yaml(part.text.encode(), str(path))
+            opened = open_document(document)
+            if opened.ids() == part.ids:
+                return opened
+    return None
 
 
 def load_eval_set(path: str | Path, *, allow_duplicate_ids: bool = False) -> EvalSet:

@@ -192,14 +192,15 @@ class Walk:
         piece = self._guess(at)
         if piece:
             try:
-                value = from_json(piece, allow_inf_nan=False)
+                value = from_json(piece, allow_inf_nan=False, cache_strings="keys")
             except ValueError:
                 self._guesses_left -= 1
             else:
                 return self._require_valid(at, piece), value
         piece = self._exact(at)
         try:
-            return self._require_valid(at, piece), from_json(piece, allow_inf_nan=False)
+            value = from_json(piece, allow_inf_nan=False, cache_strings="keys")
+            return self._require_valid(at, piece), value
         except ValueError:
             raise BrokenTextError(at, in_value=True) from None
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from json import JSONDecoder
 from typing import TypeAlias
 
 from proctor.files.text.problems import Path_, Place, SourceText
@@ -14,6 +14,7 @@ _GAP = re.compile(r"(?:[ \t\r\n]+|//[^\n]*|#[^\n]*)*")
 _GAP_STARTS = frozenset(" \t\r\n/#")
 _STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 _WORD = re.compile(r"[^\s{}\[\]:,\"#/]+")
+_DECODER = JSONDecoder()
 _BRACKET = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|//[^\n]*|#[^\n]*|[{}\[\]]', re.DOTALL)
 
 PathTree: TypeAlias = "dict[str | int, PathTree]"
@@ -124,16 +125,18 @@ class JsonTree:
     def _read_members(self, node: JsonNode, path_tree: PathTree | None) -> None:
         node.members = {}
         self._at += 1
-        while self._skip_gap() != "}":
+        while (sign := self._skip_gap()) != "}":
             start = self._at
-            self._at = self._end_of(_STRING)
-            key = json.loads(self._text[start : self._at])
+            if sign != '"':
+                raise ValueError(f"no key at character {start}")
+            key, self._at = _DECODER.raw_decode(self._text, start)
             self._skip_gap()
             self._at += 1  # the colon
             self._skip_gap()
             node.members.pop(key, None)  # of a duplicate key the last value counts, at its own position
-            node.members[key], node.keys[key] = JsonNode(self._at), start
-            self._read(node.members[key], None if path_tree is None else path_tree.get(key, {}))
+            member = JsonNode(self._at)
+            node.members[key], node.keys[key] = member, start
+            self._read(member, None if path_tree is None else path_tree.get(key, {}))
             self._skip_comma()
         self._at += 1
 

@@ -65,6 +65,8 @@ def read_tree(data: bytes, name: str) -> Tree:
 
 def _odd_breaks(source: SourceText) -> list[Problem]:
     """Report characters that end a line only for some YAML readers."""
+    if source.text.isascii():
+        return []
     return [
         source.problem(
             match.start(),

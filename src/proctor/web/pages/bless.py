@@ -119,7 +119,7 @@ class Review:
     """The blessing of a run's cases in the files below a folder."""
 
     def __init__(self, store: Store, run: str, root: Path, open_file: OpenFile) -> None:
-        """`root`: files outside of this folder are neither read nor written; `open_file`: it need not validate the cases.
+        """`root`: files outside of this folder are neither read nor written; `open_file`: it opens an eval set (`OpenFile`).
 
         Raises:
             UnknownNameError: there is no such run.

@@ -11,7 +11,7 @@ from typing import Literal
 
 from proctor.authoring.bless import Blessing
 from proctor.common.json_values import json_line
-from proctor.files.edit.line_changes import TextLines, group_changes
+from proctor.files.edit.line_changes import group_changes
 from proctor.reports.content.text_blocks import Piece
 from proctor.reports.evidence.value_diff import value_difference
 from proctor.schema.format.case import EvalCase
@@ -24,6 +24,7 @@ _CONTEXT = 2
 """Unchanged lines around a change."""
 _MOST_CHANGES = 500
 """The number of changes that one case lists."""
+_ENCODER = json.JSONEncoder(sort_keys=True, default=str)
 
 
 class CaseChange(PageModel):
@@ -86,10 +87,10 @@ def _member_changes(
 
 def _list_changes(before: Sequence[object], after: Sequence[object], path: str) -> Iterator[CaseChange]:
     """Pair equal elements; compare the elements between them in order."""
-    texts = [[json.dumps(item, sort_keys=True, default=str) for item in side] for side in (before, after)]
-    if texts[0] == texts[1]:
+    old_texts, new_texts = [*map(_ENCODER.encode, before)], [*map(_ENCODER.encode, after)]
+    if old_texts == new_texts:
         return
-    matcher = difflib.SequenceMatcher(None, texts[0], texts[1], autojunk=False)
+    matcher = difflib.SequenceMatcher(None, old_texts, new_texts, autojunk=False)
     for tag, a, b, c, d in matcher.get_opcodes():
         if tag == "equal":
             continue
@@ -115,7 +116,7 @@ class FileChanges:
     def __init__(self, blessing: Blessing) -> None:
         self._blessing = blessing
         self._known = {*blessing.cases, *blessing.unchanged}
-        self._lines = TextLines(blessing.before)
+        self._lines = blessing.lines
         self._starts = [change.before for change in blessing.line_changes]
 
     def has(self, case: PlannedCase) -> bool:
@@ -141,10 +142,12 @@ class FileChanges:
         first, last = (bisect_left(self._starts, line - 1) for line in (lines.start, lines.stop))
         groups = group_changes(self._lines, self._blessing.line_changes[first:last], _CONTEXT)
         return [
-            Hunk(
-                before=group.before + 1,
-                after=group.after + 1,
-                lines=[HunkLine.model_validate({"sign": sign, "text": text}) for sign, text in group.lines],
+            Hunk.model_validate(
+                {
+                    "before": group.before + 1,
+                    "after": group.after + 1,
+                    "lines": [{"sign": sign, "text": text} for sign, text in group.lines],
+                }
             )
             for group in groups
         ]

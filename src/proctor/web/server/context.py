@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,8 +13,9 @@ from typing import Annotated
 from fastapi import Depends, Request
 
 from proctor.errors import SetupError
+from proctor.files.eval_sets.documents import YAML_SUFFIXES
 from proctor.files.eval_sets.eval_set_file import EvalSetFile
-from proctor.files.eval_sets.source import open_eval_set
+from proctor.files.eval_sets.source import open_eval_set, open_excerpt
 from proctor.runs.storage.open import open_runs, open_store
 from proctor.stores.base import Store
 from proctor.web.pages.analysis.labelling import LabellingCache
@@ -124,8 +125,13 @@ class ServerContext:
         """
         return self._sets.get(path, lambda: open_eval_set(path), stamp=file_state(path))
 
-    def locate_cases(self, path: Path) -> EvalSetFile:
-        """Return the set of a file whose cases are validated when they are read: sooner, for a few of many. Errors as `open_eval_set`."""
+    def locate_cases(self, path: Path, ids: Collection[str]) -> EvalSetFile:
+        """Return a set with at least the cases that have these ids; of others it may be unknown whether they are valid.
+
+        Errors as `open_eval_set`.
+        """
+        if path.suffix.lower() in YAML_SUFFIXES:
+            return open_excerpt(path, ids) or self.open_eval_set(path)
         key = path, "located"
         return self._sets.get(key, lambda: open_eval_set(path, validate=False), stamp=file_state(path))
 

@@ -63,9 +63,8 @@ def marked_pieces(pieces: Sequence[text_blocks.Piece]) -> Marked:
         else _truncate(elide(list(pieces), context=_CONTEXT, longest=MOST_TEXT))
     )
     left_out = total - sum(len(piece.text) for piece in head)
-    return Marked(
-        pieces=[Piece(text=piece.text, changed=piece.changed) for piece in head], left_out=max(0, left_out)
-    )
+    page_pieces = [{"text": piece.text, "changed": piece.changed} for piece in head]
+    return Marked.model_validate({"pieces": page_pieces, "left_out": max(0, left_out)})
 
 
 def _truncate(pieces: Sequence[text_blocks.Piece]) -> list[text_blocks.Piece]:

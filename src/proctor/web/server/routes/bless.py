@@ -13,7 +13,6 @@ from fastapi.responses import JSONResponse
 from pydantic import Field
 
 from proctor.authoring.bless import OnCase
-from proctor.files.text.json_stream import no_collection
 from proctor.schema.format.wire_model import PageModel
 from proctor.web.pages.bless import BlessedPage, BlessPage, ChangedSinceError, CommentsLostError, Review
 from proctor.web.server.context import ContextDep
@@ -53,7 +52,7 @@ async def preview_bless(
     """Return the changes of the eval sets, case by case. Nothing is written; the ETag is the version of the files."""
 
     def preview(on_case: OnCase) -> BlessPage:
-        with context.runs() as store, no_collection():
+        with context.runs() as store:
             review = Review(store, run, context.root, context.locate_cases)
             return review.page(form.cases, form.trials, force=form.force, on_case=on_case)
 
@@ -110,7 +109,8 @@ def bless_cases(
     etag = if_match.strip().removeprefix("W/").strip('"')
     with context.runs() as store:
         try:
-            return Review(store, run, context.root, context.open_eval_set).write(
+            review = Review(store, run, context.root, lambda path, _: context.open_eval_set(path))
+            return review.write(
                 agreed.cases, agreed.trials, etag, force=agreed.force, lose_comments=agreed.lose_comments
             )
         except ChangedSinceError as error:
