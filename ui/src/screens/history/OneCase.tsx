@@ -158,26 +158,23 @@ function columnsOf(deciding: readonly Series[]): Column<Row>[] {
       ({ name }): Column<Row> => ({
         id: `score ${name}`,
         head: <span className={styles.metric}><Breakable text={name} /></span>,
-        width: `${Math.min(212, Math.max(76, 34 + 7 * name.length))}px`,
+        width: `minmax(96px, ${Math.min(212, Math.max(96, 34 + 7 * name.length))}px)`,
         align: "end",
         optional: true,
         cell: ({ run }) => scoreText(scores.get(name)?.get(run.run_id)),
       }),
     ),
-    { id: "why", head: "Why, and what changed", width: "minmax(0, 2.2fr)", optional: true, cell: ({ point }) => <Why point={point} /> },
+    { id: "why", head: "Why, and what changed", width: "minmax(0, 2.2fr)", below: "narrow", cell: ({ point }) => <Why point={point} /> },
   ];
 }
 
-function RunCell({ row: { run, point, turned } }: { row: Row }) {
+function RunCell({ row: { run, turned } }: { row: Row }) {
   return (
     <>
       <b>{run.short}</b> <code className="dim">{run.commit ? shortCommit(run.commit) : ""}</code>
       <span className={styles.under}>
         <When at={run.started_at} exact /> · {safeText(run.agent)}
         {turned && <b className={styles.mark}> · the outcome changed here</b>}
-      </span>
-      <span className={styles.below}>
-        <Why point={point} />
       </span>
     </>
   );

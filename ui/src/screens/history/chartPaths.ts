@@ -54,9 +54,8 @@ export function stepPath(placed: readonly PlacedPoint[], x: Scale, y: Scale): st
       continue;
     }
     const height = round(y(threshold));
-    path += before ? `H${round(x(one.at))}V${height}` : `M${round(x(one.at) - 6)} ${height}`;
+    path += before ? `H${round(x(one.at))}V${height}h6` : `M${round(x(one.at) - 6)} ${height}h12`;
     before = one;
-    path += `h6`;
   }
   return path;
 }

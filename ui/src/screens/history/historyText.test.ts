@@ -133,7 +133,7 @@ describe("the chart", () => {
       { at: 0, point: point(0.5, { threshold: 0.8 }) },
       { at: 2, point: point(0.5, { threshold: 0.7 }) },
     ];
-    expect(stepPath(placed, x, y)).toBe("M-6 20h6H20V30h6");
+    expect(stepPath(placed, x, y)).toBe("M-6 20h12H20V30h6");
   });
 
   it("shows the metric that the address names, or the first", () => {

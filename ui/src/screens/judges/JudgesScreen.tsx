@@ -41,7 +41,7 @@ function Judges({ items }: { items: readonly JudgeRow[] }) {
   const next = nextToCalibrate(items);
   return (
     <>
-      <Table label="Judges" rows={items} columns={COLUMNS} idOf={({ metric, model, prompt }) => `${metric} ${model} ${prompt}`} />
+      <Table label="Judges" rows={items} columns={items.some(({ calibration }) => calibration) ? COLUMNS : COLUMNS.filter(({ id }) => !FIGURES.has(id))} idOf={({ metric, model, prompt }) => `${metric} ${model} ${prompt}`} />
       {next && (
         <>
           <h2>What to do next</h2>
@@ -62,6 +62,9 @@ function Judges({ items }: { items: readonly JudgeRow[] }) {
     </>
   );
 }
+
+/** The columns that are empty until a judge is calibrated. */
+const FIGURES: ReadonlySet<string> = new Set(["kappa", "tpr", "tnr", "labels"]);
 
 const COLUMNS: readonly Column<JudgeRow>[] = [
   { id: "metric", head: "Judge", width: "minmax(0, 1.8fr)", cell: (row) => <Name row={row} /> },
