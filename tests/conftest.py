@@ -3,8 +3,10 @@
 import gc
 import os
 import re
+import shutil
 import signal
 import sys
+import tempfile
 from collections import defaultdict
 from collections.abc import Generator, Iterator
 from importlib.util import find_spec
@@ -40,6 +42,11 @@ hypothesis.settings.register_profile("check", hypothesis.settings.get_profile("n
 hypothesis.settings.load_profile("check")
 
 
+MEMORY = Path("/dev/shm")
+LEAST_MEMORY = 4_000_000_000
+"""Temporary files of tests are in memory where so many bytes are free: SQLite waits for a disk at each commit."""
+
+
 class OutsideNetworkError(RuntimeError):
     """A test reached for the outside network. Not an OSError: code that survives a dead network must not hide it."""
 
@@ -68,6 +75,9 @@ def pytest_configure(config: pytest.Config) -> None:
     # Child processes have no audit hook: programs that honour a proxy find a closed port.
     os.environ["HTTP_PROXY"] = os.environ["HTTPS_PROXY"] = "http://127.0.0.1:9"
     os.environ["NO_PROXY"] = "localhost,127.0.0.1,::1"
+    if MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > LEAST_MEMORY:
+        os.environ.setdefault("TMPDIR", str(MEMORY))
+        tempfile.tempdir = None  # pytest has asked before
     sys.addaudithook(_deny_outside_network)
 
 
