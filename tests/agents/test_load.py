@@ -584,6 +584,7 @@ def test_google_is_not_imported_to_recognise_an_object() -> None:
     assert {name for name in sys.modules if name.startswith("google.adk")} == before
 
 
+@pytest.mark.slow
 def test_file_that_imports_itself_gets_advice_to_change_its_name(project: Path) -> None:
     write(
         project,

@@ -76,6 +76,7 @@ def test_files_are_short() -> None:
     assert long == {}
 
 
+@pytest.mark.slow
 def test_nine_functions_in_ten_are_under_25_lines() -> None:
     lengths = {
         f"{module.name}.{node.name}": (node.end_lineno or 0) - node.lineno + 1 - _docstring_lines(node)
@@ -124,6 +125,7 @@ def test_lines_fit_a_screen() -> None:
     assert wide == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", NEVER)
 def test_never_in_a_tracked_file(what: str) -> None:
     found = [
@@ -135,6 +137,7 @@ def test_never_in_a_tracked_file(what: str) -> None:
     assert found == []
 
 
+@pytest.mark.slow
 def test_every_exception_to_a_rule_has_its_code_and_its_reason() -> None:
     bare = [
         f"{_relative(path)}:{line}: {comment}"

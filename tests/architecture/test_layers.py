@@ -25,6 +25,7 @@ def _cycle(found: list[Import]) -> list[str]:
     return []
 
 
+@pytest.mark.slow
 def test_imports_point_down() -> None:
     assert [str(one) for one in imports() if breaks_layers(one)] == []
 

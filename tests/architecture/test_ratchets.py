@@ -78,6 +78,7 @@ LIMITS: dict[str, tuple[Callable[[], float], float]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("figure", LIMITS)
 def test_figure_stays_within_its_limit(figure: str) -> None:
     measure, limit = LIMITS[figure]

@@ -63,6 +63,7 @@ def test_importing_proctor_loads_nothing_but_proctor() -> None:
     assert len(loaded) < 40, sorted(loaded)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "names", ["EvalSet, EvalCase, Invocation", "evaluate, evaluate_sync, score, load_eval_set"]
 )
@@ -89,6 +90,7 @@ def test_importing_the_entry_loads_what_evaluates_only_when_it_is_called() -> No
     assert _tops(loaded) & {"pydantic", "asyncio", "sqlite3"} == set()
 
 
+@pytest.mark.slow
 def test_a_run_of_sound_files_loads_nothing_for_other_files(tmp_path: Path) -> None:
     (tmp_path / "agent.py").write_text("def agent(text):\n    return 'hello'\n")
     turn = {"user_content": {"parts": [{"text": "hi"}]}, "final_response": {"parts": [{"text": "hello"}]}}
@@ -136,6 +138,7 @@ DECLARED_OPTIONS = {
 """The declarations of a run's options, from which the plug-in makes its own: the standard library is all that they import."""
 
 
+@pytest.mark.slow
 def test_the_pytest_plugin_loads_nothing_until_a_session_asks_for_it(tmp_path: Path) -> None:
     (tmp_path / "test_it.py").write_text("def test_it():\n    assert True\n")
     (tmp_path / "data.test.json").write_text("{}")

@@ -120,6 +120,7 @@ def test_the_limit_of_calls_draws_a_sample_and_the_estimate_comes_first(limit: i
     assert found.score.errors == 0
 
 
+@pytest.mark.slow
 def test_a_sample_has_the_share_that_all_mutants_have() -> None:
     judge, _ = judge_by(ignores_digits)
     whole = audit(judge, BOTH).score.share or 0.0

@@ -251,6 +251,7 @@ CHANGES = {
 }
 
 
+@pytest.mark.slow
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.booleans(), st.integers(0, 70), st.sampled_from([*CHANGES]))
 def test_check_refuses_the_same_typos_as_a_run(tmp_path: Path, in_case: bool, at: int, how: str) -> None:

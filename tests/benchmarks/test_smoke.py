@@ -42,6 +42,7 @@ def test_every_workload_gives_its_rows(workload: str, rows: int) -> None:
     assert all(what.endswith("re-scored: calls") for what in nothing), found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("script", ["ours", "bare"])
 def test_both_sides_find_the_cases_that_must_fail(script: str) -> None:
     for metric in ("exact", "rouge"):
@@ -50,6 +51,7 @@ def test_both_sides_find_the_cases_that_must_fail(script: str) -> None:
         assert json.loads(done.stdout)["failed"] == 3
 
 
+@pytest.mark.slow
 def test_an_unknown_workload_is_refused() -> None:
     command = [sys.executable, "benchmarks/run.py", "--only", "W2,W77"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)

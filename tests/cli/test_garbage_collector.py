@@ -44,6 +44,7 @@ def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.nightly(check=2)
 @pytest.mark.parametrize(
     "words",
@@ -61,6 +62,7 @@ def test_it_looks_while_a_command_is_at_work(words: tuple[str, ...], tmp_path: P
     assert done.stderr.splitlines()[-1] == "collects", done.stderr
 
 
+@pytest.mark.slow
 def test_what_an_agent_left_open_is_written_in_the_end(tmp_path: Path) -> None:
     assert run(tmp_path, "eval", "agent.py:agent", "s.evalset.json").returncode == 0
     assert (tmp_path / "log.txt").read_text() == "what the agent never flushed"

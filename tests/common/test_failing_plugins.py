@@ -57,6 +57,7 @@ def evaluate(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.nightly(check=2)
 @pytest.mark.parametrize(("kind", "arguments", "source", "message"), FAILING)
 def test_a_plugin_that_fails_is_a_configuration_error(
@@ -70,6 +71,7 @@ def test_a_plugin_that_fails_is_a_configuration_error(
     assert "bug in Proctor" not in done.stderr
 
 
+@pytest.mark.slow
 def test_a_report_that_exits_leaves_the_verdict(tmp_path: Path) -> None:
     source = "class made:\n    def write(self, runs, out, *, options=None):\n        raise SystemExit(0)\n"
     project(tmp_path, "reports", source)

@@ -71,6 +71,7 @@ def recorded(shared: Path) -> list[dict[str, Any]]:
     return found
 
 
+@pytest.mark.slow
 def test_every_recorded_case_comes_out_as_recorded_or_is_listed(shared: Path) -> None:
     same, other = 0, {}
     for vector in recorded(shared):

@@ -76,6 +76,7 @@ DIFFERENT = {
 }
 
 
+@pytest.mark.slow
 def test_every_recorded_run_comes_out_as_recorded_or_is_listed(shared: Path) -> None:
     found = json.loads((shared / "golden" / "sister" / "ts_runner.json").read_text())["cases"]
     different = set()

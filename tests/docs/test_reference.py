@@ -23,6 +23,7 @@ def pages() -> dict[Path, str]:
     return all_pages()
 
 
+@pytest.mark.slow
 def test_generated_pages_are_current(pages: dict[Path, str]) -> None:
     stale = [
         path.relative_to(ROOT).as_posix()

@@ -84,6 +84,7 @@ PIECES = st.one_of(
 MATERIAL = st.lists(st.lists(PIECES, max_size=6).map("".join), min_size=1, max_size=4)
 
 
+@pytest.mark.slow
 @given(MATERIAL)
 def test_fuzzed_material_stays_inside_its_fence(texts: list[str]) -> None:
     intact(*texts)
@@ -181,6 +182,7 @@ def test_a_judge_that_copies_a_verdict_cannot_move_the_score(name: str) -> None:
     assert ballot.is_decided is (model.copies == 0)
 
 
+@pytest.mark.slow
 def test_the_corpus_does_tempt_the_copying_judge() -> None:
     tempted = 0
     for text in ATTEMPTS.values():
@@ -257,6 +259,7 @@ def test_harmless_material_has_no_signs(text: str) -> None:
     assert signs_in([Passage("final answer", text)]) == ()
 
 
+@pytest.mark.slow
 @example("a" * 400_000)
 @example("ignore " * 50_000)
 @example("judge " * 50_000)

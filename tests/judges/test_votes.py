@@ -57,6 +57,7 @@ def test_stopping_early_never_changes_the_outcome(votes: list[Said]) -> None:
     assert outcome(votes)[0] == outcome_of_all(votes)
 
 
+@pytest.mark.slow
 @given(st.lists(st.booleans(), min_size=1, max_size=11))
 def test_votes_that_agree_are_the_smallest_majority_and_no_more(votes: list[bool]) -> None:
     smallest = len(votes) // 2 + 1

@@ -154,6 +154,7 @@ def test_views_of_ones_own() -> None:
     assert "mine too" in check_metric(Right, views={"mine too": view})
 
 
+@pytest.mark.slow
 def test_the_sample_package_tries_its_metrics(root: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "examples/custom_metric"],

@@ -74,6 +74,7 @@ def test_half_of_what_is_needed_is_not_enough(
     assert message in str(caught.value)
 
 
+@pytest.mark.slow
 @pytest.mark.nightly(check=2)
 @pytest.mark.parametrize(
     ("name", "variables"),
@@ -125,6 +126,7 @@ except MissingExtraError as error:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.nightly(check=3)
 @pytest.mark.parametrize(
     ("hidden", "name", "extra"),
@@ -180,6 +182,7 @@ def test_a_package_that_is_too_old_is_named_with_both_versions(
     )
 
 
+@pytest.mark.slow
 def test_loading_a_model_loads_no_provider() -> None:
     script = (
         "import os, sys; os.environ['OPENAI_API_KEY'] = 'k'\n"

@@ -43,6 +43,7 @@ def _agrees(asked: Asked) -> Answer:
     return Completion(data={"ballot": number, "rationale": "The content is the same.", "verdict": "valid"})
 
 
+@pytest.mark.slow
 @pytest.mark.nightly(check=2)
 @pytest.mark.parametrize(
     "model",
@@ -70,6 +71,7 @@ def test_a_setting_that_there_is_not_stops_the_run_before_it_begins(serve: Serve
     assert server.count == 0
 
 
+@pytest.mark.slow
 def test_wrong_key_is_one_error_after_few_requests(serve: Serve) -> None:
     server = serve(Status(code=401, message="no such key"))
     result = _run("gemini-2.5-flash", cases=60)

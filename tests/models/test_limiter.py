@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 
+import pytest
 from hypothesis import given, strategies as st
 
 from proctor.models.retries import Limiter
@@ -79,6 +80,7 @@ def test_who_gives_up_waiting_takes_no_place() -> None:
     asyncio.run(asyncio.wait_for(run(), 20))
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**32), st.integers(1, 20))
 def test_all_calls_are_served_in_any_case(seed: int, most: int) -> None:
     chance = random.Random(seed)

@@ -16,6 +16,8 @@ from proctor.models.names import ModelName, is_provider_address
 from tests.models.loopback import Asked, Completion, ModelServer, Status
 from tests.models.model_calls import MESSAGES, PROVIDERS, SCHEMA, YES, ask, fault, options, patient
 
+pytestmark = pytest.mark.slow  # loads the packages of all providers
+
 Serve = Callable[[Any], ModelServer]
 
 every_provider = pytest.mark.parametrize("name", PROVIDERS)

@@ -39,6 +39,7 @@ def test_first_entry_with_all_its_texts_in_the_prompt_answers(tmp_path: Path) ->
         ask(path, "snow")
 
 
+@pytest.mark.slow
 def test_it_costs_nothing_so_that_a_limit_of_dollars_is_never_reached(tmp_path: Path) -> None:
     path = script(
         tmp_path / "judge.json", {"when": "?", "say": {"rationale": "the same", "verdict": "valid"}}

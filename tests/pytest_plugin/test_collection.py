@@ -13,6 +13,8 @@ from proctor.files.eval_sets.selectors import SET_SUFFIXES
 from proctor.pytest_plugin import SET_SUFFIXES as SUFFIXES_HERE
 from tests.pytest_plugin.sample_project import BAD, ERROR, GOOD, Sandbox, case, outcomes
 
+pytestmark = pytest.mark.slow  # sessions of pytest
+
 pytest_plugins = ["pytester"]
 
 YAML = "cases:\n- case: good\n  ask: 'yes'\n  expect: 'yes'\n"

@@ -91,6 +91,7 @@ def test_a_session_that_only_collects_attempts_nothing(ran: Sandbox) -> None:
     assert not (ran.path / "runs.sqlite3.attempt.json").exists()
 
 
+@pytest.mark.slow
 def test_a_session_without_a_store_leaves_no_record(sandbox: Sandbox) -> None:
     sandbox.cases(GOOD)
     assert sandbox.run(*_config(sandbox)).ret != 0

@@ -6,6 +6,8 @@ import pytest
 
 from tests.pytest_plugin.sample_project import BAD, CONFIG, ERROR, GOOD, Sandbox, case, outcomes
 
+pytestmark = pytest.mark.slow  # sessions of pytest
+
 pytest_plugins = ["pytester"]
 
 

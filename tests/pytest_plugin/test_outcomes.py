@@ -19,6 +19,7 @@ UNDECIDED = {**CONFIG, "trials": {"num_runs": 3, "min_pass_rate": 0.9, "confiden
 UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069]")
 
 
+@pytest.mark.slow
 def test_passed_failed_and_error(sandbox: Sandbox) -> None:
     result = sandbox.run("-v", sandbox.cases(GOOD, BAD, ERROR))
     assert outcomes(result) == {"good": "PASSED", "bad": "FAILED", "broken": "ERROR"}
@@ -35,6 +36,7 @@ def test_an_error_alone_is_not_green(sandbox: Sandbox) -> None:
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_what_is_undecided_is_shown_as_such_and_is_not_green(sandbox: Sandbox) -> None:
     sandbox.write("test_config.json", UNDECIDED)
     name = sandbox.cases(GOOD)
@@ -86,6 +88,7 @@ def test_a_run_that_cannot_begin_is_an_error_of_every_case(sandbox: Sandbox) -> 
     assert "Traceback" not in result.stdout.str()
 
 
+@pytest.mark.slow
 def test_an_agent_that_cancels_the_whole_run_is_an_error(sandbox: Sandbox) -> None:
     sandbox.write(
         "bot.py",
@@ -123,6 +126,7 @@ def test_unreached_case_is_an_error_with_the_reason(sandbox: Sandbox) -> None:
     result.stdout.fnmatch_lines(["*not run: max_failures: 1 did not pass", "cases.evalset.json:25: not run"])
 
 
+@pytest.mark.slow
 def test_a_case_that_was_left_out_is_skipped_with_the_reason(sandbox: Sandbox) -> None:
     sandbox.write(
         "conftest.py",
@@ -158,6 +162,7 @@ def test_junit_xml_distinguishes_failures_and_errors_and_has_the_scores(sandbox:
     assert found["broken"].find("error") is not None
 
 
+@pytest.mark.slow
 def test_colours_where_they_are_wanted_and_nowhere_else(sandbox: Sandbox) -> None:
     name = sandbox.cases(BAD)
     assert "\x1b" not in sandbox.run(name).stdout.str()
@@ -170,6 +175,7 @@ HOSTILE = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.nightly(check=2)
 @pytest.mark.parametrize(
     "words", [["-v"], ["-rA"], ["-q", "--tb=short"], ["--collect-only"], ["--junitxml=x.xml", "-vv"]]
@@ -189,6 +195,7 @@ def test_text_of_agents_and_files_reaches_no_terminal_unescaped(sandbox: Sandbox
         assert f"{len(HOSTILE)} failed, {len(HOSTILE)} errors" in printed
 
 
+@pytest.mark.slow
 def test_tests_in_code_show_evidence_without_obeying_it(sandbox: Sandbox) -> None:
     sandbox.cases(*(case(f"{number} {text}", text, "x") for number, text in enumerate(HOSTILE)))
     sandbox.write(
@@ -206,6 +213,7 @@ def test_tests_in_code_show_evidence_without_obeying_it(sandbox: Sandbox) -> Non
 # --- the last section -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_summary_counts_the_outcomes_of_all_cases(sandbox: Sandbox) -> None:
     result = sandbox.run(sandbox.cases(GOOD, BAD, ERROR))
     result.stdout.fnmatch_lines(
@@ -217,6 +225,7 @@ def test_summary_counts_the_outcomes_of_all_cases(sandbox: Sandbox) -> None:
     )
 
 
+@pytest.mark.slow
 def test_quiet_passing_session_prints_nothing_more(sandbox: Sandbox) -> None:
     name = sandbox.cases(GOOD)
     assert "proctor" not in sandbox.run("-q", name).stdout.str()
@@ -231,6 +240,7 @@ def test_warning_about_a_set_is_printed(sandbox: Sandbox) -> None:
     result.stdout.fnmatch_lines(["warning: test_config.json: trials: no case can pass with 1 trial*"])
 
 
+@pytest.mark.slow
 @pytest.mark.nightly(check=2)
 @pytest.mark.parametrize("where", ["option", "ini", "settings"])
 def test_a_run_is_kept_where_a_store_is_named(sandbox: Sandbox, where: str) -> None:
@@ -262,6 +272,7 @@ def test_a_store_that_cannot_be_used_is_an_error_before_anything_runs(sandbox: S
     assert sandbox.calls == []
 
 
+@pytest.mark.slow
 def test_runs_that_tests_in_code_have_kept_are_listed(sandbox: Sandbox) -> None:
     sandbox.cases(GOOD)
     sandbox.write("test_it.py", "def test_it(evaluate):\n    assert evaluate('cases.evalset.json')\n")

@@ -26,6 +26,8 @@ from proctor.stores.sql.store import SqlStore
 from tests.models.loopback import Asked, Completion, Status, serve_models
 from tests.models.loopback.batches import BatchServer, Script, serve_batches
 
+pytestmark = pytest.mark.slow  # many runs, each judged in a batch
+
 pytest.importorskip("pydantic_ai", reason="the extra `judges` is not installed")
 
 METRIC = "final_response_match_v2"

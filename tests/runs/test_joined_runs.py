@@ -96,6 +96,7 @@ def _without_clocks(value: Any) -> Any:
     return [*map(_without_clocks, value)] if isinstance(value, list) else value
 
 
+@pytest.mark.slow
 @on_a_loop
 async def test_the_whole_run_equals_that_of_one_process(store: str, tmp_path: Path) -> None:
     parts = await members(store, num_runs=2)
@@ -152,6 +153,7 @@ async def test_a_member_that_differs_is_named_and_nothing_is_run(
     assert (calls, proctor.list_runs(store)) == ([], [])
 
 
+@pytest.mark.slow
 @on_a_loop
 async def test_a_member_that_does_not_arrive_ends_the_others(store: str) -> None:
     both = (member(store, part, join_timeout=0.2) for part in (1, 3))
@@ -215,6 +217,7 @@ async def test_a_run_that_has_ended_takes_no_member(store: str) -> None:
         await member(store, 1)
 
 
+@pytest.mark.slow
 @on_a_loop
 async def test_a_member_that_continues_reads_many_cases_with_each_statement(
     store: str, monkeypatch: pytest.MonkeyPatch

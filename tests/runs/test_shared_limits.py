@@ -84,6 +84,7 @@ def reasons(parts: Sequence[RunResult]) -> set[str]:
     return {part.stopped_by for part in parts}
 
 
+@pytest.mark.slow
 @on_a_loop
 async def test_all_members_together_make_exactly_as_many_calls_of_judges_as_allowed(store: str) -> None:
     judge = Judge()
@@ -104,6 +105,7 @@ async def test_all_members_together_make_exactly_as_many_calls_of_judges_as_allo
     assert sum(one.calls for one in whole.spent if one.purpose == "judge") == 17
 
 
+@pytest.mark.slow
 @on_a_loop
 async def test_dollars_are_exceeded_by_less_than_one_call(store: str) -> None:
     judge = Judge(0.01)
@@ -112,6 +114,7 @@ async def test_dollars_are_exceeded_by_less_than_one_call(store: str) -> None:
     assert reasons(parts) - {""} == {"max_cost: $0.16 of $0.155 are spent"}
 
 
+@pytest.mark.slow
 @on_a_loop
 async def test_a_run_within_its_limits_is_complete(store: str) -> None:
     judge = Judge(0.01)
@@ -136,6 +139,7 @@ async def test_no_member_begins_a_trial_once_all_have_used_the_tokens(store: str
     assert all(reason.startswith("max_tokens: the agent has used 1,") for reason in stopped)
 
 
+@pytest.mark.slow
 @on_a_loop
 async def test_resume_keeps_what_was_spent_and_may_raise_the_limit(store: str) -> None:
     judge = Judge()
@@ -151,6 +155,7 @@ async def test_resume_keeps_what_was_spent_and_may_raise_the_limit(store: str) -
     assert open_store(store).record("nightly").state is RunState.FINISHED
 
 
+@pytest.mark.slow
 @on_a_loop
 async def test_a_member_that_is_started_again_keeps_what_was_spent(store: str) -> None:
     judge = Judge()
@@ -176,6 +181,7 @@ async def test_members_with_different_limits_are_refused(store: str) -> None:
     assert any("max_cost is" in str(error) for error in refused)
 
 
+@pytest.mark.slow
 @on_a_loop
 async def test_a_reservation_is_one_of_many_calls(store: str, monkeypatch: pytest.MonkeyPatch) -> None:
     statements = executed_statements(monkeypatch)
@@ -187,6 +193,7 @@ async def test_a_reservation_is_one_of_many_calls(store: str, monkeypatch: pytes
     assert len(reserved) <= 200 / 20 + 3 * 2
 
 
+@pytest.mark.slow
 @on_a_loop
 async def test_members_divide_the_requests_that_are_under_way_at_a_time(
     store: str, monkeypatch: pytest.MonkeyPatch

@@ -55,6 +55,7 @@ def test_a_run_takes_fewer_statements_than_cases(store: Path, monkeypatch: pytes
     assert sum("INTO trials" in text for text in statements) <= 96 / 9
 
 
+@pytest.mark.slow
 def test_scoring_takes_few_statements(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     evaluate_sync(echo, eval_set(CASES), config=CONFIG, store=store)
     monkeypatch.setattr(writer, "_PAUSES_OF_SCORING", (0.3,) * 100)  # a slow machine commits as few times
@@ -65,6 +66,7 @@ def test_scoring_takes_few_statements(store: Path, monkeypatch: pytest.MonkeyPat
     assert sum("evidence" in text for text in statements) == CASES / 200
 
 
+@pytest.mark.slow
 def test_export_takes_few_statements(store: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     evaluate_sync(echo, eval_set(CASES), config=CONFIG, store=store)
     statements = executed_statements(monkeypatch)
@@ -90,6 +92,7 @@ class Stumbling:
         return "not that"
 
 
+@pytest.mark.slow
 def test_resuming_takes_few_statements_and_no_evidence(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     agent, cases = Stumbling(f"message {CASES - 2}"), eval_set(CASES)
     begun = evaluate_sync(agent, cases, config=CONFIG, store=store, fail_fast=True, concurrency=1)

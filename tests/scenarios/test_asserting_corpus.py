@@ -51,6 +51,7 @@ def runs(shared: Path, corpus: Corpus, agent: Any) -> list[RunResult]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("agent", [dots, Silent()], ids=["answers with dots", "answers nothing"])
 def test_an_agent_that_does_nothing_passes_only_what_is_named_negative(
     shared: Path, corpus: Corpus, agent: Callable[..., Any]
@@ -66,6 +67,7 @@ def test_an_agent_that_does_nothing_passes_only_what_is_named_negative(
     assert outcomes[Outcome.SKIPPED] > 50
 
 
+@pytest.mark.slow
 def test_without_the_option_the_unasserted_ones_are_refused_by_name(shared: Path, corpus: Corpus) -> None:
     refused = 0
     for one in corpus.published:

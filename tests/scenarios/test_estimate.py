@@ -77,6 +77,7 @@ def test_cost_of_a_run_is_estimated_from_a_part_of_it(tmp_path: Path) -> None:
     assert cost.value == pytest.approx(3 * CASES * 0.01)
 
 
+@pytest.mark.slow
 def test_estimate_uses_the_agent_of_the_run_and_reports_where_it_cannot(tmp_path: Path) -> None:
     def other(text: str) -> str:
         return f"no answer to {text}"
@@ -96,6 +97,7 @@ def third(text: str) -> str:
     return f"perhaps {text}"
 
 
+@pytest.mark.slow
 def test_different_cases_give_the_estimate_a_range_around_the_run(tmp_path: Path) -> None:
     judge = Uneven()
     assert ran(tmp_path / "s.db", judge, limit=12)
@@ -181,6 +183,7 @@ def test_without_a_run_to_go_by_calls_are_counted_and_the_rest_is_unknown(tmp_pa
     assert not (tmp_path / "s.db").exists()
 
 
+@pytest.mark.slow
 def test_run_of_another_set_gives_no_estimate(tmp_path: Path) -> None:
     judge = Judge()
     other = {**a_set(), "eval_set_id": "others"}
@@ -193,6 +196,7 @@ def test_configuration_error_is_reported(tmp_path: Path) -> None:
         estimated(tmp_path / "s.db", Judge(), max_cost=-1)
 
 
+@pytest.mark.slow
 def test_long_run_prints_its_estimate_before_it_begins(tmp_path: Path) -> None:
     estimates: list[Estimate] = []
 
@@ -225,6 +229,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_command_line_prints_the_estimate_and_runs_nothing(project: Path) -> None:
     words = ["eval", "agent_of_money.py", "trips.evalset.json"]
     before = in_this_process(*words, "--estimate")

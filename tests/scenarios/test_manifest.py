@@ -68,6 +68,7 @@ def manifest_of(**options: Any) -> Manifest:
     return proctor.open_store("runs.sqlite3").manifest(result.run_id)
 
 
+@pytest.mark.slow
 def test_manifest_names_agent_and_code(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         "proctor.runs.setup.manifest._GIT_SECONDS", 60.0
@@ -106,6 +107,7 @@ def test_manifest_names_sets_cases_and_configs(project: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_definition_of_a_criterion_follows_its_threshold(project: Path) -> None:
     def definition(threshold: float) -> str:
         manifest = manifest_of(config={"criteria": {"response_match_score": threshold}})

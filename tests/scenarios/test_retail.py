@@ -49,6 +49,7 @@ def careful() -> RunResult:
     return run_of(str(RETAIL), num_runs=3, concurrency=20)
 
 
+@pytest.mark.slow
 def test_a_careful_desk_passes_with_every_customer_each_time(careful: RunResult) -> None:
     assert {case.eval_id: case.reason for case in careful.cases if not case.passed} == {}
     assert (len(careful.cases), careful.pass_hat(3)) == (10, 1.0)
@@ -89,6 +90,7 @@ FOUND: dict[str, dict[str, set[str]]] = {
 """Each mistake of the hasty desk, made whenever there is an opportunity: the cases that fail, and by what."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mistake", CHANCES)
 def test_each_mistake_is_found_and_named_by_the_metrics_that_it_concerns(mistake: str) -> None:
     run = run_of(RetailAgent(lambda _: making([mistake])))
@@ -100,6 +102,7 @@ def test_each_mistake_is_found_and_named_by_the_metrics_that_it_concerns(mistake
     assert found == FOUND[mistake]
 
 
+@pytest.mark.slow
 def test_hasty_desk_passes_mostly_but_seldom_eight_times_in_a_row() -> None:
     run = run_of(RetailAgent(rolled), num_runs=8)
     once, eight = run.pass_hat(1), run.pass_hat(8)
@@ -109,6 +112,7 @@ def test_hasty_desk_passes_mostly_but_seldom_eight_times_in_a_row() -> None:
     assert 0 < eight < 0.5 < once < 1
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_conversations() -> None:
     one, other = (
         [(eval_id, user_messages(trial), trial.final_state) for eval_id, trial in trials_of(run)]
@@ -120,6 +124,7 @@ def test_the_same_seed_gives_the_same_conversations() -> None:
 JUDGED: dict[str, Any] = {"config": RETAIL / "judged.json", "judge": f"scripted:{RETAIL / 'judge.json'}"}
 
 
+@pytest.mark.slow
 def test_judge_detects_an_agent_that_acts_without_announcement() -> None:
     silent = proctor.evaluate_sync(
         RetailAgent(lambda _: making(["does not wait for consent"])), SET, user=played.customer, **JUDGED

@@ -98,6 +98,7 @@ ORDERS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.nightly(check=2)
 @pytest.mark.parametrize("order", ORDERS)
 def test_the_order_of_imports_does_not_matter(order: str) -> None:
@@ -113,6 +114,7 @@ def test_the_order_of_imports_does_not_matter(order: str) -> None:
     assert done.stdout == "True True True\n"
 
 
+@pytest.mark.slow
 def test_google_genai_is_not_imported_for_it() -> None:
     script = "import sys\nfrom proctor.schema.format.content import FunctionCall as F\nF(name='f') == F(name='g')\nprint(any(m.startswith('google') for m in sys.modules))"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

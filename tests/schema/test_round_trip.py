@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+import pytest
 from hypothesis import given, strategies as st
 from pydantic.alias_generators import to_camel
 
@@ -61,6 +62,7 @@ CASES = _object(
 SETS = _object({"eval_set_id": TEXTS, "eval_cases": st.lists(CASES, max_size=2)}, name=TEXTS)
 
 
+@pytest.mark.slow
 @given(SETS)
 def test_reading_what_was_written_gives_the_same_set(document: dict[str, Any]) -> None:
     eval_set = EvalSet.model_validate(document)
@@ -68,6 +70,7 @@ def test_reading_what_was_written_gives_the_same_set(document: dict[str, Any]) -
     assert full.model_dump() == eval_set.model_dump()
 
 
+@pytest.mark.slow
 @given(SETS)
 def test_short_file_has_the_content_of_the_full_one(document: dict[str, Any]) -> None:
     eval_set = EvalSet.model_validate(document)
@@ -92,6 +95,7 @@ def _meaning(eval_set: EvalSet) -> Any:
     return document
 
 
+@pytest.mark.slow
 @given(SETS)
 def test_camel_case_reads_as_snake_case_does(document: dict[str, Any]) -> None:
     eval_set = EvalSet.model_validate(document)

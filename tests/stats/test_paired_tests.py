@@ -46,6 +46,7 @@ def test_few_differences_without_steps_are_tested_exactly(found: list[float]) ->
     assert sign_flip_test(found) == pytest.approx(by_hand(found), abs=1e-12)
 
 
+@pytest.mark.slow
 @given(st.lists(st.floats(-1, 1).map(lambda x: round(x, 9)), min_size=1, max_size=10))
 def test_drawn_patterns_come_close_to_all_of_them(found: list[float]) -> None:
     assert paired_tests._by_drawing(found, 9_999, 0) == pytest.approx(by_hand(found), abs=0.03)

@@ -66,6 +66,7 @@ def _content(store: SqlStore) -> list[Any]:
     return content
 
 
+@pytest.mark.slow
 def test_copy_has_everything(store: SqlStore, postgres: PostgresServer, tmp_path: Path) -> None:
     _fill(store)
     with closing(open_store(postgres.new_url())) as on_server:

@@ -70,6 +70,7 @@ print(json.dumps([said, heard.tokens, heard.failed]))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no limits of this kind")
 @pytest.mark.parametrize("limit", [40_000, 150_000, 300_000])
 def test_a_file_that_may_not_grow_ends_the_run_and_keeps_what_was_there(
@@ -104,6 +105,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
+@pytest.mark.slow
 def test_a_disk_that_fills_up_ends_the_run_and_keeps_what_was_there(
     small_disk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -152,6 +154,7 @@ def failing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sqlite3, "connect", lambda *a, **options: connect(*a, factory=_Failing, **options))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("failing")
 @pytest.mark.parametrize(("cases", "least"), [(4, 20), pytest.param(30, 200, marks=pytest.mark.nightly)])
 def test_whichever_write_fails_nothing_is_half_written(tmp_path: Path, cases: int, least: int) -> None:

@@ -69,6 +69,7 @@ def opened(store: Path) -> Any:
     found.close()
 
 
+@pytest.mark.slow
 def test_the_index_has_every_run_in_order_and_each_is_read_alone(opened: Store) -> None:
     runs = list(opened.runs())
     entries = opened.index()

@@ -73,6 +73,7 @@ def test_score_is_read_back_unchanged(score: MetricScore) -> None:
     assert _same(_again(score), score)
 
 
+@pytest.mark.slow
 @given(METRIC_SCORE)
 def test_a_row_of_a_score_is_json_for_everybody(score: MetricScore) -> None:
     def refuse(name: str) -> None:

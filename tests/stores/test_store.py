@@ -201,6 +201,7 @@ def test_runs_are_listed_newest_first_by_creation_not_by_the_clock(store: SqlSto
     assert store.find("latest") == "c"
 
 
+@pytest.mark.slow
 @pytest.mark.nightly(check=2)
 def test_more_runs_than_are_read_at_once_are_listed(store: SqlStore) -> None:
     for i in range(120):
@@ -520,6 +521,7 @@ def test_one_run_has_one_writer(store: SqlStore) -> None:
     assert store.load("run1").counts == {Outcome.PASSED: 1, Outcome.NOT_RUN: 2}
 
 
+@pytest.mark.slow
 def test_a_store_is_read_from_any_thread_while_it_is_written(store: SqlStore) -> None:
     writer = begun(store, cases=300)
     wrong: list[object] = []

@@ -152,6 +152,7 @@ def state_after(agent: Any, session: Session, *messages: str) -> dict[str, Any]:
     return asyncio.run(main())
 
 
+@pytest.mark.slow
 def test_a_call_its_response_and_the_answer(agent: Agent) -> None:
     (events,) = run(agent, turn(["add", {"a": 1, "b": 2}], "It is 3."))
     found = read(events)
@@ -207,6 +208,7 @@ def test_final_state_before_any_turn_is_the_state_it_began_with(agent: Agent) ->
     assert state_after(agent, new_session(start=1)) == {"start": 1}
 
 
+@pytest.mark.slow
 def test_sessions_at_the_same_time_do_not_mix(agent: Any) -> None:
     """Fifty trials of one app and one user: not even state of the user or the app crosses."""
 

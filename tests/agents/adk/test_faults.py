@@ -159,6 +159,7 @@ def test_answer_of_many_megabytes_is_cut_with_a_note() -> None:
     assert "cut" in found.cases[0].reason
 
 
+@pytest.mark.slow
 def test_a_model_that_calls_for_ever_is_stopped() -> None:
     from google.adk.agents import RunConfig
 

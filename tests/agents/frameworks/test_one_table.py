@@ -17,6 +17,7 @@ EXPECTED = {
 }
 
 
+@pytest.mark.slow
 def test_the_first_row_is_what_the_set_is_made_for() -> None:
     found = outcome(ROWS[0])
     assert {name: case["verdict"] for name, case in found.items()} == EXPECTED

@@ -305,6 +305,7 @@ def test_what_a_program_started_ends_with_it(text: str, program: Program, pids: 
     assert pids.left() == []
 
 
+@pytest.mark.slow
 def test_deadline_ends_a_turn_on_time_for_any_program(program: Program) -> None:
     deaf = program(LOOP + "    signal.signal(15, signal.SIG_IGN)\n    while True: pass\n")
     result = run(deaf, *[["hi"]] * 2, timeout=1)

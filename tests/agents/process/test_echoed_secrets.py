@@ -138,5 +138,6 @@ def test_secret_cut_at_the_start_of_the_last_output_leaves_no_rest(cut: int) -> 
     assert text.endswith("x" * 4000)
 
 
+@pytest.mark.slow
 def test_output_of_a_program_without_secrets_is_unchanged(tmp_path: Path) -> None:
     assert "done with hello" in shown_of(tmp_path, "answer", "--name=hello")

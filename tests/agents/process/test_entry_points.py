@@ -45,6 +45,7 @@ def _proctor(*arguments: str, text: str = "") -> Result:
     return CliRunner().invoke(cli, list(arguments), input=text)
 
 
+@pytest.mark.slow
 def test_the_command_line_isolates_where_it_is_asked_to(project: Path) -> None:
     for option, elsewhere in (([], False), (["--isolate"], True), (["--isolate-memory", "2GB"], True)):
         result = _proctor("eval", "my_agent.py:agent", "s.evalset.json", *option)
@@ -52,6 +53,7 @@ def test_the_command_line_isolates_where_it_is_asked_to(project: Path) -> None:
         assert _ran_elsewhere(project) is elsewhere
 
 
+@pytest.mark.slow
 def test_settings_isolate(project: Path) -> None:
     (project / "proctor.toml").write_text('isolate = true\nisolate_memory = "2GB"\n')
     assert _proctor("eval", "my_agent.py:agent", "s.evalset.json").exit_code == 0
@@ -77,6 +79,7 @@ def test_a_size_that_is_none_is_refused(project: Path) -> None:
     assert "expected a size of at least 64MB, such as 512MB or 2GB, got 'much'" in result.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("again", [[], ["--isolate"]])
 def test_resumed_run_is_isolated_as_before_or_as_requested(again: list[str], project: Path) -> None:
     (project / "fail").touch()
@@ -89,6 +92,7 @@ def test_resumed_run_is_isolated_as_before_or_as_requested(again: list[str], pro
     assert _ran_elsewhere(project)
 
 
+@pytest.mark.slow
 def test_a_conversation_is_recorded_with_a_worker(project: Path) -> None:
     result = _proctor("record", "my_agent.py:agent", "--into", "new.evalset.json", "--isolate", text="hi\n")
     assert result.exit_code == 0, result.output

@@ -14,6 +14,8 @@ from proctor.schema.evidence.trial import FailureKind
 from tests.agents.process import agents_to_isolate
 from tests.agents.process.conftest import Pids, eval_set, failure_of, run, texts_of, times, trial_of
 
+pytestmark = pytest.mark.slow  # starts processes
+
 BLOCKS = f"{agents_to_isolate.__file__}:blocks"
 TIMEOUT = 4.0
 """Seconds; it has to be enough for a worker to start on a busy machine."""
@@ -59,7 +61,6 @@ def test_what_ends_or_breaks_a_worker_is_one_trial_s_failure(
 
 
 @pytest.mark.nightly(check=1)
-@pytest.mark.slow
 @times(1)
 @pytest.mark.parametrize("hang", ["never", "sleep", "swallow", "c-loop"])
 def test_any_hang_ends_at_its_deadline_and_the_others_keep_theirs(hang: str, times: int) -> None:
@@ -97,7 +98,6 @@ def test_garbage_is_an_error(what: str) -> None:
 
 
 @pytest.mark.nightly(check=2)
-@pytest.mark.slow
 @times(1, 10)
 @pytest.mark.parametrize(
     ("text", "kind", "message"),
@@ -153,7 +153,6 @@ def test_what_an_agent_started_ends_with_its_worker(pids: Pids, monkeypatch: pyt
 
 
 @pytest.mark.nightly
-@pytest.mark.slow
 @times(1)
 def test_no_session_sees_another(times: int) -> None:
     """[22]"""

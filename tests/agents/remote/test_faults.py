@@ -306,6 +306,7 @@ _JSON = st.recursive(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [200, pytest.param(10_000, marks=pytest.mark.nightly)])
 def test_any_json_gives_events_or_an_error(count: int) -> None:
     @settings(max_examples=count, suppress_health_check=list(HealthCheck))

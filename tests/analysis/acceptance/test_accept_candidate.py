@@ -133,6 +133,7 @@ def test_no_edit_gives_a_new_budget(held_out: EvalSet, config: Mapping[str, Any]
     assert len([*proctor.list_runs(path)]) == 4
 
 
+@pytest.mark.slow
 def test_other_cases_have_their_own_budget(tmp_path: Path) -> None:
     path = str(tmp_path / "s.db")
     sets = held_out_set(), held_out_set(first=100), held_out_set()

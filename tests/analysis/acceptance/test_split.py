@@ -49,6 +49,7 @@ def test_a_larger_share_only_adds_held_out_cases(ids: list[str], seed: int) -> N
     assert held_out_ids(ids, seed, 0.4) <= held_out_ids(ids, seed, 0.6)
 
 
+@pytest.mark.slow
 def test_the_share_and_the_seed_decide() -> None:
     ids = [f"case_{number}" for number in range(2_000)]
     shares = {share: len(held_out_ids(ids, 1, share)) / len(ids) for share in (0.1, 0.4, 0.9)}

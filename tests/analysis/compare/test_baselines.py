@@ -101,6 +101,7 @@ def _set_many(store: Path, names: list[str]) -> None:
         proctor.set_baseline(name, store=store)
 
 
+@pytest.mark.slow
 def test_two_processes_do_not_lose_one_anothers(store: Path) -> None:
     run(store)
     spawn = multiprocessing.get_context("spawn")

@@ -581,6 +581,7 @@ def check_agreement(found: Comparison) -> None:
     assert {one.name for one in found.significant_cases} <= falls
 
 
+@pytest.mark.slow
 @given(_RUNS)
 def test_lines_table_and_outcome_agree(runs: list[tuple[str, str]]) -> None:
     base = [case(str(n), one, scores={"q": one.count("P") / len(one)}) for n, (one, _) in enumerate(runs)]

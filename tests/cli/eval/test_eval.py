@@ -138,6 +138,7 @@ def test_details(project: Path, details: list[str]) -> None:
     assert len(detailed) >= len(plain)
 
 
+@pytest.mark.slow
 def test_spelling_never_changes_what_is_printed(project: Path) -> None:
     def shown(*arguments: str) -> str:
         lines = run(*arguments).stdout.splitlines()

@@ -145,6 +145,7 @@ def undisturbed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]
 SIGNALS = {"Ctrl-C": (signal.SIGINT, 130), "SIGTERM": (signal.SIGTERM, 143), "SIGHUP": (signal.SIGHUP, 129)}
 
 
+@pytest.mark.slow
 @pytest.mark.nightly(check=1)
 @pytest.mark.parametrize(("number", "code"), SIGNALS.values(), ids=SIGNALS)
 def test_what_is_under_way_may_finish_and_the_rest_can_be_resumed(
@@ -182,6 +183,7 @@ def test_interrupted_run_of_several_trials_counts_trials_and_cases(project: Path
     assert "stopped: 11 of 24 trials are done, 3 of 8 cases are complete; the others were not run\n" in stderr
 
 
+@pytest.mark.slow
 def test_second_interrupt_stops_at_once_with_the_resume_command(project: Path) -> None:
     process = run_until(project, 5)
     process.send_signal(signal.SIGINT)
@@ -217,6 +219,7 @@ def test_second_signal_during_the_first_handler_ends_the_process_after_it(
     assert events == ["stop requested", "farewell", "end with 130"]
 
 
+@pytest.mark.slow
 def test_ctrl_c_and_resume_give_the_result_of_one_run(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ours, theirs = pty.openpty()
     command = [sys.executable, "-m", "proctor", *EVAL, "--concurrency", "2"]
@@ -261,6 +264,7 @@ def _all_of(terminal: int, until: str = "") -> str:
     return seen.decode(errors="replace")
 
 
+@pytest.mark.slow
 def test_after_a_kill_only_what_was_under_way_is_run_again(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -275,6 +279,7 @@ def test_after_a_kill_only_what_was_under_way_is_run_again(
     assert stable(report(project)) == stable(undisturbed(project, monkeypatch))
 
 
+@pytest.mark.slow
 def test_a_run_under_way_is_left_to_its_process(project: Path) -> None:
     process = run_until(project, 5)
     run_id = load_run().run_id
@@ -488,6 +493,7 @@ CHANGES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.nightly(check=1)
 @pytest.mark.parametrize(("file", "before", "after", "said"), CHANGES.values(), ids=CHANGES)
 def test_change_since_the_start_is_named_and_not_mixed(

@@ -85,6 +85,7 @@ def test_a_wrong_shard_is_a_set_up_error(project: Path, shard: str) -> None:
 STOPPED = ("--max-failures", "1", "--concurrency", "1")
 
 
+@pytest.mark.slow
 def test_a_resumed_shard_stays_what_it_was(project: Path) -> None:
     write_set(project / "cases.evalset.json", *(case(f"c{n}", "no call") for n in range(24)))
     begun = run("--shard", "2/3", *STOPPED, "--format", "json")
@@ -138,6 +139,7 @@ def test_what_is_wrong_is_one_message(
     assert done.stderr.count("error:") == 1
 
 
+@pytest.mark.slow
 def test_a_resumed_run_keeps_the_commit(project: Path) -> None:
     committed()
     write_set(project / "cases.evalset.json", *(case(f"c{n}", "no call") for n in range(4)), *MANY[4:])

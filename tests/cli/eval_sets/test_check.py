@@ -150,6 +150,7 @@ def test_control_sequences_stay_out() -> None:
         assert result.exit_code == 2
 
 
+@pytest.mark.slow
 def test_the_published_files_never_end_in_a_traceback(shared: Path) -> None:
     for folder in sorted((shared / "corpus").iterdir())[:8]:
         if folder.is_dir():

@@ -146,6 +146,7 @@ def test_from_python() -> None:
         proctor.generate_scenarios_sync("shop", cuont=2, model=model)  # type: ignore[call-arg]  # what is tested
 
 
+@pytest.mark.slow
 @pytest.mark.nightly(check=1)
 @pytest.mark.parametrize(
     ("typed", "kept"),

@@ -202,6 +202,7 @@ def test_set_that_cannot_grow_is_reported_before_the_conversation() -> None:
 # --- sessions that google-adk kept -------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_every_recorded_session_becomes_google_adks_case(shared: Path) -> None:
     vectors = json.loads((shared / "golden" / "events_to_invocations.json").read_text())["vectors"]
     tried = 0
@@ -252,6 +253,7 @@ def test_file_that_is_not_a_session_is_reported(text: str, message: str) -> None
     assert message in done.stderr
 
 
+@pytest.mark.slow
 def test_at_a_terminal(tmp_path: Path) -> None:
     """A prompt, the commands once, and the end of the input keeps the conversation."""
     command = [

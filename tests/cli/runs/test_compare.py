@@ -329,6 +329,7 @@ def test_judged_by_the_same_criteria_it_decides_again(store: Path) -> None:
     assert compare(store, base, "latest").exit_code == 1
 
 
+@pytest.mark.slow
 def test_a_comparison_is_a_page_in_one_file(store: Path, tmp_path: Path, built_page: Path) -> None:
     runs(store, good, bad)
     file = tmp_path / "compared.html"

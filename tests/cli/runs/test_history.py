@@ -145,6 +145,7 @@ def test_a_case_that_was_always_flaky_did_not_break(run: Run) -> None:
 # --- the first run where it broke ------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_where_it_broke_and_when_it_last_passed(run: Run) -> None:
     run()
     run()
@@ -260,6 +261,7 @@ def test_control_sequences_reach_no_terminal(run: Run) -> None:
         assert max(map(len, out.getvalue().splitlines())) <= 80
 
 
+@pytest.mark.slow
 def test_json_follows_its_schema(run: Run) -> None:
     run()
     run(WRONG, build=True, trials=2)
@@ -356,6 +358,7 @@ def test_changed_case_is_not_grouped_with_broken_ones(run: Run, tmp_path: Path) 
     assert ("    b  " in changed, "    a  " in changed) == (True, False)
 
 
+@pytest.mark.slow
 def test_imported_run_is_ordered_by_its_start(run: Run) -> None:
     """Not by its import; and a file with less of a case than a set does not make the case changed."""
     run()
@@ -399,6 +402,7 @@ def two_agents(run: Run) -> None:
         assert in_this_process("eval", "other.py", "words.evalset.json").returncode == 1
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("two_agents")
 def test_each_agent_has_its_own_history() -> None:
     found = proctor.history_sync()
@@ -415,6 +419,7 @@ def test_each_agent_has_its_own_history() -> None:
     assert all(f"  {agent}\n" in text for agent in agents)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("two_agents")
 def test_agents_are_one_history_if_asked_for() -> None:
     found = proctor.history_sync(combine_agents=True)
@@ -441,6 +446,7 @@ def test_same_code_with_other_results_is_a_change_of_the_provider(run: Run) -> N
     assert proctor.history_sync("b").cases[0].course is proctor.Course.BROKE
 
 
+@pytest.mark.slow
 def test_another_number_of_trials_does_not_hide_a_change_of_the_provider(run: Run) -> None:
     run(trials=3)
     run(trials=5)
@@ -460,6 +466,7 @@ def test_another_number_of_trials_does_not_hide_a_change_of_the_provider(run: Ru
     assert "●│●┊○ ← newest" in drawn()
 
 
+@pytest.mark.slow
 def test_another_build_is_what_you_changed(run: Run) -> None:
     run(trials=5)
     run(ALL_WRONG, trials=5, build=True)
@@ -487,6 +494,7 @@ def root_agent(message):
 """
 
 
+@pytest.mark.slow
 def test_other_models_of_the_same_code_are_a_change_of_the_provider(run: Run) -> None:
     run()
     Path("models.py").write_text(MODELS)

@@ -311,6 +311,7 @@ asyncio.run(main())
 """
 
 
+@pytest.mark.slow
 def test_a_script_that_forgets_ends_in_an_error(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT], cwd=tmp_path, capture_output=True, text=True, check=False

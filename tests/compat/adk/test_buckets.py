@@ -104,6 +104,7 @@ def case(eval_id: str, answer: str = "hello") -> EvalCase:
     return EvalCase.model_validate({"eval_id": eval_id, "conversation": [turn]})
 
 
+@pytest.mark.slow
 def test_sets_are_stored_at_google_adks_path_in_its_form(provider: Provider, app: str) -> None:
     manager = provider.sets(bucket_name=BUCKET, **provider.options)
     made = manager.create_eval_set(app, "s")
@@ -151,6 +152,7 @@ def test_a_set_is_created_once(provider: Provider, app: str) -> None:
     assert sorted(outcomes) == sorted(["made"] + ["already"] * len(threads))
 
 
+@pytest.mark.slow
 def test_of_several_who_add_cases_at_once_none_is_lost(provider: Provider, app: str) -> None:
     """Each reads the set, adds to it and writes it: the store refuses what was read before another wrote."""
     provider.sets(BUCKET, **provider.options).create_eval_set(app, "s")

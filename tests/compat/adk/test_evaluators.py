@@ -73,6 +73,7 @@ def usable(vector: Json) -> bool:
     return bool(0 < vector["threshold"] <= 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("match_type", ["EXACT", "IN_ORDER", "ANY_ORDER"])
 def test_trajectories_are_scored_as_there(shared: Path, match_type: str) -> None:
     compared = 0

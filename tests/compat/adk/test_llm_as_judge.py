@@ -260,6 +260,7 @@ def test_it_is_left_out_and_capped_as_every_judge(register: Register) -> None:
     assert capped.cases[0].metrics["politeness"].outcome.value == "error"
 
 
+@pytest.mark.slow
 def test_a_judge_without_a_key_is_a_configuration_error(
     register: Register, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -87,6 +87,7 @@ def repeated(shared: Path, agent: Any) -> list[tuple[Json, list[InferenceResult]
     return found
 
 
+@pytest.mark.slow
 def test_inference_results_are_those_of_google_adk(repeated: Any) -> None:
     compared = 0
     for recorded, inferences, _ in repeated:

@@ -197,6 +197,7 @@ for number in range(start, start + 15):
 """
 
 
+@pytest.mark.slow
 def test_processes_lose_no_case_of_each_other(tmp_path: Path) -> None:
     """ADK reads and rewrites the file: of two that do so at once, one loses what it added."""
     (tmp_path / APP).mkdir()

@@ -211,6 +211,7 @@ def test_other_parameters_are_refused_as_before(
         evaluate(source, 4, tmp_path, monkeypatch)
 
 
+@pytest.mark.slow
 def test_google_adk_may_be_imported_by_the_metric_alone(tmp_path: Path) -> None:
     """In a process that has not loaded it: the metric imports it when it is called."""
     pytest.importorskip("google.adk.evaluation.eval_case")

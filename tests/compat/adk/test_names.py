@@ -211,6 +211,7 @@ sys.modules["google.adk"] = None  # as where it is not installed
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("line", "message"),
     [

@@ -102,6 +102,7 @@ def _same(entry: Any, case: Any, index: int, trial: Any) -> None:
     assert [event.author for event in entry.session_details.events][:1] == ["user"]
 
 
+@pytest.mark.slow
 def test_its_server_shows_them(travel: RunResult, tmp_path: Path) -> None:
     from google.adk.cli.fast_api import get_fast_api_app
 
@@ -137,6 +138,7 @@ def test_a_run_that_went_wrong_in_every_way_is_read(tmp_path: Path) -> None:
     assert names["refund_policy"] == "NOT_EVALUATED"  # the last trial, which crashed
 
 
+@pytest.mark.slow
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(result=runs())
 def test_any_run_is_read(tmp_path_factory: pytest.TempPathFactory, result: RunResult) -> None:
@@ -177,6 +179,7 @@ def test_what_google_adk_saves_is_read_by_us_with_the_same_verdicts(shared: Path
     assert read == 9  # of 16; we read them all
 
 
+@pytest.mark.slow
 def test_an_agent_of_google_adk_leaves_results_that_google_adk_reads(root: Path, tmp_path: Path) -> None:
     """End to end: a real ADK agent, run by Proctor, its results in its own folder."""
     folder = root / "examples" / "adk_weather"

@@ -53,6 +53,7 @@ def close(ours: float | None, theirs: float | None) -> bool:
     return math.isclose(ours, theirs, rel_tol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.nightly(check=2)
 @pytest.mark.parametrize("rule", RULES)
 def test_trajectories(shared: Path, rule: str) -> None:
@@ -67,6 +68,7 @@ def test_texts(shared: Path) -> None:
         compare(vector, vector["result"], "response_match_score")
 
 
+@pytest.mark.slow
 def test_pairs_of_texts(shared: Path) -> None:
     def turn_with(text: str) -> Json:
         return {"user_content": {"parts": [{"text": "q"}]}, "final_response": {"parts": [{"text": text}]}}

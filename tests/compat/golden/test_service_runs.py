@@ -93,6 +93,7 @@ def run_again(shared: Path, agent: Any, run: Json) -> RunResult:
     return result
 
 
+@pytest.mark.slow
 def test_a_run_here_infers_what_a_run_there_did(repeated: list[tuple[Json, RunResult]]) -> None:
     """The invocations derived from the events are equal, field by field, times and random ids aside."""
     compared = 0

@@ -329,6 +329,7 @@ def test_bare_steps_are_compared() -> None:
         assert (found[name].score, found[name].status) == (1.0, EvalStatus.PASSED)
 
 
+@pytest.mark.slow
 def test_every_command_of_the_documents() -> None:
     cases = [
         json.loads(a_set(text))["eval_cases"][0] for text in ("What is 15 + 27?", "Book a flight to Paris.")

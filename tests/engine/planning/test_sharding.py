@@ -70,6 +70,7 @@ def test_shards_are_of_about_one_size(count: int, name: str) -> None:
     assert all(abs(size - expected) < 5 * expected**0.5 for size in found.values())
 
 
+@pytest.mark.slow
 def test_sets_of_one_name_are_distinguished_in_every_process() -> None:
     assert [_shard_of("a", f"bc{n}", 7) for n in range(50)] != [
         _shard_of("ab", f"c{n}", 7) for n in range(50)

@@ -187,6 +187,7 @@ def test_a_parallelism_limit_that_is_written_is_kept(sets: int) -> None:
     assert most == 2
 
 
+@pytest.mark.slow
 def test_two_hundred_calls_are_under_way_at_once_and_no_more() -> None:
     meeting = Meeting(200)
     assert judged(meeting, 100, samples=5).passed
@@ -324,6 +325,7 @@ def test_recorded_invocations_are_judged_too() -> None:
     assert scores[MATCH].per_invocation[0].reason == "it does"
 
 
+@pytest.mark.slow
 def test_run_without_judges_loads_no_judge_module() -> None:
     import subprocess
     import sys

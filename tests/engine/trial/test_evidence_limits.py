@@ -481,6 +481,7 @@ ONCE = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.nightly(check=1)
 @MEASURED
 @pytest.mark.parametrize(("agent", "note"), ONCE)

@@ -164,6 +164,7 @@ def test_a_misspelled_key_about_the_user_is_refused(key: str, meant: str) -> Non
 # --- again ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_trial_with_a_simulator_error_is_retried_and_every_attempt_is_kept() -> None:
     run = evaluated(OUT_OF_ROLE, END, OUT_OF_ROLE, END, "To Rome.", END, retry_errors=2)
     assert run.passed

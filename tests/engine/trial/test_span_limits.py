@@ -64,6 +64,7 @@ def test_cut_text_has_a_note_and_the_trial_can_be_scored() -> None:
     assert notes == [], "a note of the trial that something is cut would forbid to judge it"
 
 
+@pytest.mark.slow
 def test_all_texts_of_a_turn_have_a_bound() -> None:
     trace = trace_of(Span(id=str(n), request="x" * MAX_SPAN_TEXT) for n in range(100))
     assert sum(len(span.request or "") for span in trace.spans) <= MAX_TEXT + 101 * 1_000
@@ -177,6 +178,7 @@ def test_endless_spans_with_endless_attributes_have_a_bound() -> None:
     assert trace.spans[-1].attributes == {"…": "100 attributes, for which there was no room"}
 
 
+@pytest.mark.slow
 def test_a_secret_where_a_text_is_cut_is_hidden_whole() -> None:
     for place in range(MAX_SPAN_TEXT - 60, MAX_SPAN_TEXT + 5, 6):
         (span,) = trace_of(

@@ -117,6 +117,7 @@ def test_old_forms_are_not_changed_in_place(tmp_path: Path) -> None:
         add_cases(path, [case("a")])
 
 
+@pytest.mark.slow
 def test_every_published_set_gets_its_bytes_back(shared: Path, tmp_path: Path) -> None:
     """A case is added and taken out again."""
     tried = 0
@@ -195,6 +196,7 @@ WORDS = st.text(st.characters(codec="utf-8", exclude_categories=["Cs", "Cc"]), m
 LAYOUTS = st.sampled_from([None, 1, 2, "\t"])
 
 
+@pytest.mark.slow
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     ids=st.lists(WORDS, min_size=1, max_size=5, unique=True),

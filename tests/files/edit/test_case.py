@@ -134,6 +134,7 @@ def _field_changes(value: dict[str, Any]) -> list[dict[str, Any]]:
     return [*found[:3], {**value, "a_key_of_mine": {"kept": [1.0, None, "</script>"]}}]
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(SETS, st.sampled_from(LAYOUTS), PICK)
 def test_a_field_of_any_set_in_json(
@@ -151,6 +152,7 @@ def test_a_field_of_any_set_in_json(
     assert same_json(after, before)
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(SETS, PICK)
 def test_a_field_of_any_set_in_yaml(tmp_path_factory: pytest.TempPathFactory, made: Any, pick: int) -> None:

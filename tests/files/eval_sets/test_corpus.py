@@ -100,6 +100,7 @@ def test_a_case_at_a_time_is_the_same_as_all_at_once(entry: dict[str, Any]) -> N
     assert all(opened.place(name).line >= 1 for name in opened.ids())
 
 
+@pytest.mark.slow
 def test_the_table_counts_every_file(shared: Path) -> None:
     last = table(shared / "corpus").splitlines()[-1]
     assert last == "| all | 229 | 190 / 39 | 215 / 14 | 0 |"

@@ -175,6 +175,7 @@ def examples(count: int) -> Callable[[Any], Any]:
     return settings(max_examples=count, deadline=None, suppress_health_check=list(HealthCheck))
 
 
+@pytest.mark.slow
 @examples(300)
 @given(data=damaged())
 def test_a_damaged_file_reads_or_is_refused(data: bytes, tmp_path_factory: pytest.TempPathFactory) -> None:
@@ -194,6 +195,7 @@ def test_many_damaged_files_read_or_are_refused(
     saving_loses_nothing(path)
 
 
+@pytest.mark.slow
 @examples(100)
 @given(document=mutated())
 def test_the_same_set_reads_the_same_as_a_stream_and_with_comments(
@@ -214,6 +216,7 @@ def test_the_same_set_reads_the_same_as_a_stream_and_with_comments(
     assert outcomes[0] == outcomes[1]
 
 
+@pytest.mark.slow
 @given(st.lists(st.text("abC:\\/., \0\n\x1b日*", max_size=8), max_size=3))
 def test_any_selector_finds_or_is_refused(selectors: list[str]) -> None:
     assert all(":" not in name[2:] for name in split_selectors(selectors))

@@ -111,6 +111,7 @@ CASES = st.lists(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @given(
     CASES, st.sampled_from(["\n", "\r\n"]), st.booleans(), st.booleans(), st.sampled_from([4 << 20, 7, 90])
 )

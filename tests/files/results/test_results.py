@@ -121,6 +121,7 @@ def corpus(shared: Path) -> list[Path]:
     return sorted((shared / "corpus").rglob("*.evalset_result.json"))
 
 
+@pytest.mark.slow
 def test_every_result_file_that_people_published_is_a_run(shared: Path) -> None:
     files = corpus(shared)
     assert len(files) == 16
@@ -158,6 +159,7 @@ def _same_case(case: Any, entry: Any) -> None:
     assert case.status is entry.final_eval_status or case.outcome is Outcome.ERROR
 
 
+@pytest.mark.slow
 def test_what_google_adk_called_passed_without_a_metric_is_an_error_here(shared: Path) -> None:
     softer = []
     for file in corpus(shared):

@@ -97,6 +97,7 @@ def _published() -> Iterator[Path]:
     )
 
 
+@pytest.mark.slow
 def test_published_sets_survive_the_way_there_and_back(shared: Path) -> None:
     converted = 0
     for path in _published():

@@ -312,6 +312,7 @@ def test_correct_names_are_not_typos(name: str, other: str) -> None:
     assert not is_one_slip_from(name, other)
 
 
+@pytest.mark.slow
 def test_of_the_corpus_nothing_is_called_a_slip(shared: Path) -> None:
     """Any recorded call of the corpus could be forbidden, together with all other calls of that agent."""
     looked = 0

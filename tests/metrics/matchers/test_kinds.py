@@ -221,6 +221,7 @@ def test_what_is_equal_is_a_subset(one: Any, other: Any) -> None:
         assert fits(match("subset", one), other)
 
 
+@pytest.mark.slow
 def test_pattern_that_takes_too_long_is_an_error() -> None:
     with pytest.raises(MetricError, match="took longer than 1 s"):
         fits(match("regex", pattern="(a+)+$"), "a" * 60 + "b")

@@ -53,6 +53,7 @@ def test_text_without_countable_characters_is_compared_unchanged(options: dict[s
     assert "of 3 characters" in reason("edit_similarity", "!!!", "???", **options)
 
 
+@pytest.mark.slow
 @given(TEXTS.filter(str.strip), TEXTS)
 def test_the_distance_is_that_of_the_table(reference: str, answer: str) -> None:
     one, other = reference.strip(), answer.strip()
@@ -87,6 +88,7 @@ def test_message_without_rapidfuzz_names_the_package_to_install(monkeypatch: pyt
         metric("edit_similarity")
 
 
+@pytest.mark.slow
 def test_listing_metrics_and_using_the_others_does_not_import_rapidfuzz() -> None:
     code = f"""
 import sys

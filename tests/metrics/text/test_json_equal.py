@@ -316,6 +316,7 @@ def test_json_is_found_in_a_text(made: Any) -> None:
         assert json_in(f"Sure!\n```json\n{json.dumps(made, indent=1)}\n```\nis it [1].") == [made]
 
 
+@pytest.mark.slow
 @given(st.text(st.sampled_from('{}[]",:1a `\n'), max_size=30))
 def test_any_text_is_read_or_refused(text: str) -> None:
     for read in (read_json, json_in):
@@ -366,6 +367,7 @@ def test_pairs_within_ranges_are_most_pairs(
     assert len(pairs) == len(best)
 
 
+@pytest.mark.slow
 def test_a_chain_of_changes_may_be_long() -> None:
     """The last thing fits only the first partner: everybody else has to move one on."""
     count = 2000

@@ -72,6 +72,7 @@ def test_irregular_words_stem_as_in_nltk(nltk_stem: Callable[[str], str]) -> Non
     assert {word: stem(word) for word in IRREGULAR} == {word: nltk_stem(word) for word in IRREGULAR}
 
 
+@pytest.mark.slow
 def test_every_word_of_the_published_eval_sets_stems_as_in_nltk(
     nltk_stem: Callable[[str], str], shared: Path
 ) -> None:

@@ -226,6 +226,7 @@ KINDS_BY_NAME = {
 NAMED = re.compile("|".join(f"(?P<{letters}>{names})" for letters, names in KINDS_BY_NAME.items()))
 
 
+@pytest.mark.slow
 def test_every_letter_of_unicode_has_the_kind_of_its_script() -> None:
     odd = []
     for code in range(0x80, sys.maxunicode + 1):

@@ -310,6 +310,7 @@ def test_argument_differences_distinguish_equal_and_unequal(one: Made, other: Ma
         assert (PYTHON.differences(one, other) == []) == (one.args == other.args)
 
 
+@pytest.mark.slow
 @settings(max_examples=20)
 @given(st.randoms(use_true_random=False), st.sampled_from([1, 3, 10_000]))
 def test_long_lists_align_in_time(random: Any, variety: int) -> None:
@@ -320,6 +321,7 @@ def test_long_lists_align_in_time(random: Any, variety: int) -> None:
     assert time.process_time() - started < 5  # takes a tenth of a second; this catches what is not quadratic
 
 
+@pytest.mark.slow
 def test_very_long_lists_are_limited_with_a_note() -> None:
     expected = [call("f", x=number) for number in range(5000)]
     actual = [call("f", x=-number) for number in range(4000)]

@@ -102,6 +102,7 @@ def test_markdown_has_it_too() -> None:
     assert "judges $0.600 (60 calls, 6,600 tokens)" in report("markdown", with_money(PRICED))
 
 
+@pytest.mark.slow
 def test_json_has_all_of_it_and_null_for_what_is_not_known() -> None:
     told: dict[str, Any] = json.loads(report("json", with_money(PRICED, UNPRICED, safety_v1=BADGE)))
     jsonschema.validate(told, schema("report"))

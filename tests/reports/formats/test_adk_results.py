@@ -215,6 +215,7 @@ def _held_evidence(trial: Trial | None) -> Any:
     return trial.session_id, trial.user_id, trial.final_state or {}, turns
 
 
+@pytest.mark.slow
 @given(result=runs(most_sets=1))
 def test_what_we_wrote_reads_back_as_far_as_the_form_holds_it(
     tmp_path_factory: pytest.TempPathFactory, result: RunResult

@@ -116,6 +116,7 @@ def test_passed_only_where_it_is_and_every_score_a_number(result: RunResult) -> 
             assert all(isinstance(value, float) for value in score["details"]["per_invocation"])
 
 
+@pytest.mark.slow
 @for_each_text(GROUPS)
 def test_hostile_texts(text: str) -> None:
     assert len(results(everywhere(text))) == 4
@@ -158,6 +159,7 @@ def _played(turn: dict[str, Any]) -> tuple[list[Any], str]:
     return calls, "\n".join(part["text"] for part in parts if "text" in part)
 
 
+@pytest.mark.slow
 def test_recorded_vectors_come_out_as_adk_rs_has_them(shared: Path) -> None:
     different = {}
     for one in _vectors(shared):

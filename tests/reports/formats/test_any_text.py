@@ -40,6 +40,7 @@ def test_no_report_holds_what_a_terminal_would_obey(name: str, text: str) -> Non
     assert bad_characters(written(name, everywhere(text)), allowed=ALLOWED.get(name, "\n")) == set()
 
 
+@pytest.mark.slow
 @given(text=TEXT)
 def test_nor_does_the_terminal_without_colours(text: str) -> None:
     out = io.StringIO()

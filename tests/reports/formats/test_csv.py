@@ -148,6 +148,7 @@ def test_other_text_is_left_alone(text: str) -> None:
     assert neutral(text) == text == original(text)
 
 
+@pytest.mark.slow
 def test_formula_after_folding_of_width_and_style_is_neutralised() -> None:
     folded = (
         chr(n)
@@ -168,6 +169,7 @@ def first_sign(cell: str) -> str:
     return unicodedata.normalize("NFKC", cell).lstrip('"\u201c\u201d\u2018\u2019 \n\u3000\u00a0\ufeff`')[:1]
 
 
+@pytest.mark.slow
 @for_each_text({"all": FORMULAS})
 def test_no_cell_of_any_column_begins_a_formula(text: str) -> None:
     for row in rows(everywhere(text), everywhere(HOSTILE[0])):

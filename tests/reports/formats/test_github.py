@@ -99,6 +99,7 @@ def test_printed_and_omitted_errors_add_up(count: int) -> None:
     assert (len(errors) - 1 + int(left[1]) if left else len(errors)) == count + 1
 
 
+@pytest.mark.slow
 @given(runs())
 def test_red_where_the_run_is(result: RunResult) -> None:
     assert ("error" in {level for level, _, _ in annotations(result)}) == (not result.passed)
@@ -123,6 +124,7 @@ def assert_only_ours(*results: RunResult) -> None:
     assert bad_characters("\n".join(lines(*results))) == set()
 
 
+@pytest.mark.slow
 @pytest.mark.nightly(check=2)
 @for_each_text({"injections": INJECTIONS, **GROUPS})
 def test_no_text_makes_a_command_or_a_field(text: str) -> None:

@@ -91,6 +91,7 @@ def test_every_line_has_the_same_keys_in_the_same_order(result: RunResult) -> No
     assert len({tuple(line) for line in lines(result)}) == 1
 
 
+@pytest.mark.slow
 @given(runs())
 def test_every_line_fits_its_schema(schema: Any, result: RunResult) -> None:
     for line in lines(result):
@@ -103,6 +104,7 @@ def test_schema_refuses_other_lines(schema: Any) -> None:
     assert not schema.is_valid({key: line[key] for key in line if key != "trial"})
 
 
+@pytest.mark.slow
 @for_each_text(GROUPS)
 def test_nothing_in_it_is_obeyed_by_a_terminal_and_no_text_breaks_a_line(text: str) -> None:
     result = everywhere(text)

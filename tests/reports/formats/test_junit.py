@@ -89,6 +89,7 @@ def test_error_outside_the_cases_is_red(result: RunResult) -> None:
     assert "error" in {colour(each) for each in cases(written(result)).values()}
 
 
+@pytest.mark.slow
 @given(st.lists(runs(), max_size=2))
 def test_red_where_the_run_is_and_counts_that_agree(results: list[RunResult]) -> None:
     document = written(*results)
@@ -194,6 +195,7 @@ def test_several_agents_have_separate_suites() -> None:
 # --- texts of strangers --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.nightly(check=2)
 @for_each_text(GROUPS)
 def test_hostile_texts_everywhere(text: str) -> None:
@@ -237,6 +239,7 @@ def test_markup_is_text(text: str) -> None:
     assert text in (found[text].findtext("failure") or "")
 
 
+@pytest.mark.slow
 def test_a_body_of_ten_megabytes_is_cut() -> None:
     result = _in_names_and_bodies("x" * 10_000_000)
     assert len(text_of(result)) < 2 * LONGEST_TEXT + 40 * LONGEST_NAME

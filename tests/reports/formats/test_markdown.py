@@ -123,6 +123,7 @@ def test_flaky_cases_and_warnings_are_folded() -> None:
     assert "a doubt" in shown.quiet
 
 
+@pytest.mark.slow
 @given(runs())
 def test_green_only_where_the_run_is(result: RunResult) -> None:
     text = text_of(result)
@@ -151,6 +152,7 @@ def _long(count: int, length: int, sign: str) -> RunResult:
                  for n in range(count)))  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.nightly(check=4)
 @pytest.mark.parametrize(
     "sign", ["x", '"', "&", "\x1b", "🍕"], ids=["plain", "quotes", "ampersands", "ESC", "wide"]
@@ -170,6 +172,7 @@ def test_printed_and_omitted_cases_add_up() -> None:
     assert f"… and {320 - MOST} more that did not pass" in text
 
 
+@pytest.mark.slow
 def test_many_agents_share_the_room() -> None:
     results = [_long(100, 200, "x") for _ in range(MOST_RUNS + 5)]
     text = text_of(*results)
@@ -190,6 +193,7 @@ def assert_only_text(text: str) -> None:
     assert bad_characters(text_of(result)) == set()
 
 
+@pytest.mark.slow
 @pytest.mark.nightly(check=2)
 @for_each_text({"injections": INJECTIONS, **GROUPS})
 def test_texts_are_shown_as_they_are(text: str) -> None:
@@ -197,6 +201,7 @@ def test_texts_are_shown_as_they_are(text: str) -> None:
     page(text_of(everywhere(text)))
 
 
+@pytest.mark.slow
 @given(st.text(st.sampled_from("\n\r \t|`~<>/!-#@[]()&;:*_\\x\u2028"), max_size=20))
 def test_any_text(text: str) -> None:
     assert_only_text(text)

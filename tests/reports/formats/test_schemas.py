@@ -61,6 +61,7 @@ def test_it_is_a_schema(name: str) -> None:
     jsonschema.Draft202012Validator.check_schema(schema(name))
 
 
+@pytest.mark.slow
 @pytest.mark.nightly(check=1)
 @pytest.mark.parametrize("name", NAMES)
 @given(result=runs())

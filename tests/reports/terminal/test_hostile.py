@@ -64,6 +64,7 @@ def test_a_failure_names_the_text_that_it_is_about() -> None:
     assert failure.value.__notes__ == ["with the text '7'"]
 
 
+@pytest.mark.slow
 @pytest.mark.nightly(check=1)
 @for_each_text(GROUPS)
 def test_on_a_terminal_every_escape_sequence_is_our_own(text: str) -> None:

@@ -116,6 +116,7 @@ def test_each_set_has_its_own(snapshot: Snapshot) -> None:
     assert "set=once" not in plain
 
 
+@pytest.mark.slow
 @pytest.mark.nightly(check=3)
 @pytest.mark.parametrize("width", [40, 48, 60, 72, 80, 100, 160])
 def test_no_line_is_wider_than_the_page(width: int) -> None:

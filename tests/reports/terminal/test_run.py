@@ -114,6 +114,7 @@ class FreshCases(Sequence[CaseResult]):
         return deepcopy(self._cases[index])
 
 
+@pytest.mark.slow
 @pytest.mark.nightly(check=2)
 @pytest.mark.parametrize("report", [TerminalReport(), PlainReport()], ids=["terminal", "plain"])
 @pytest.mark.parametrize("only_different", [False, True])
@@ -222,6 +223,7 @@ def test_on_a_narrow_page_ids_stay_whole_and_the_names_of_metrics_go() -> None:
     assert re.search(r"two_turn_booking +✕ 0.70 2/5 +✓ 1.00\n", narrow)
 
 
+@pytest.mark.slow
 def test_more_than_twenty_passing_cases_list_five_and_a_count() -> None:
     text = draw(run(*(good(f"c{n:02}") for n in range(57))))
     assert text.count("✓ passed  c") == 5

@@ -56,6 +56,7 @@ def test_unedited_file_gives_the_original_result(files: dict[str, Path], name: s
     assert not [case.reason for case in result.cases if "contradicts" in case.reason]
 
 
+@pytest.mark.slow
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(result=sound_runs(), seed=st.randoms(use_true_random=False))
 def test_any_run_is_consistent_in_any_order_of_lines(
@@ -155,6 +156,7 @@ def test_a_line_without_its_place_in_the_run_is_refused(files: dict[str, Path], 
 # --- the JSON report -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_report_that_is_cut_anywhere_is_refused(files: dict[str, Path], tmp_path: Path) -> None:
     text = files["failed.json"].read_text("utf-8")
     places = random.Random(7).sample(range(len(text.rstrip())), 60)

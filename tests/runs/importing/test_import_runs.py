@@ -32,6 +32,7 @@ def store(tmp_path: Path) -> Store:
 # --- there and back ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.nightly(check=1)
 @pytest.mark.parametrize("form", ["json", "jsonl"])
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -79,6 +80,7 @@ def _calls(result: TrialResult) -> list[list[tuple[str | None, object]]]:
 # --- google-adk's ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_every_published_result_becomes_a_run(shared: Path, store: Store) -> None:
     files = sorted((shared / "corpus").rglob("*.evalset_result.json"))
     ids = import_runs(shared / "corpus", store)
@@ -190,6 +192,7 @@ def test_each_line_is_read_whole_once(tmp_path: Path, store: Store, monkeypatch:
     assert read == list(range(1, 31))
 
 
+@pytest.mark.slow
 def test_more_cases_than_wait_at_a_time(tmp_path: Path, store: Store) -> None:
     result = run(*(good(f"c{n}") for n in range(250)))
     (path,) = export_run(result, "jsonl", tmp_path / "run.jsonl")

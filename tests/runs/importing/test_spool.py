@@ -99,6 +99,7 @@ with Spool() as spool:
 """
 
 
+@pytest.mark.slow
 def test_full_disk_is_reported(root: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", FULL, str(root / "src")],

@@ -315,6 +315,7 @@ def test_with_cases_that_are_picked(project: Path) -> None:
         run(f"{SETS[0]}:tow,three")
 
 
+@pytest.mark.slow
 def test_with_shards(project: Path) -> None:
     write(SETS[0], *(case(f"n{n}") for n in range(20)), case("one"))
     shards = []
@@ -388,6 +389,7 @@ def test_a_commit_must_be_text() -> None:
 # --- resuming ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_resumed_run_has_the_same_cases_although_the_branch_has_moved(project: Path) -> None:
     write(SETS[0], case("one", "x"), case("two", "x"), case("three"), case("four"))
     Path("agent.py").write_text("def root_agent(message):\n    return message\n")

@@ -97,6 +97,7 @@ def stop_early(**options: Any) -> str:
     return run.run_id
 
 
+@pytest.mark.slow
 def test_resume_calls_the_decorated_hook(hooks: Any) -> None:
     run = stop_early(setup=hooks.note_twice)
     assert hooks.calls == ["note"] * 2

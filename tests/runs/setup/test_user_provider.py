@@ -63,6 +63,7 @@ def evaluated(*words: str) -> tuple[int, str]:
     return run("trip_people.py:agent", "trips.evalset.json", *words)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("who", ["trip_people.py:user", "trip_people.py", "./trip_people.py:user"])
 def test_a_function_of_a_file_plays(project: Path, who: str) -> None:
     code, output = evaluated("--user", who)
@@ -115,6 +116,7 @@ def test_file_that_raises_is_reported_with_its_cause(project: Path, text: str, c
         find_user("broken.py:user")
 
 
+@pytest.mark.slow
 def test_the_settings_name_who_plays_and_paths_are_seen_from_them(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -153,6 +155,7 @@ def interrupted(project: Path, user: Any) -> None:
     assert result.counts[Outcome.NOT_RUN], result.counts
 
 
+@pytest.mark.slow
 def test_resumed_run_keeps_its_simulated_user(project: Path) -> None:
     interrupted(project, "trip_people.py:user")
     result = proctor.resume_sync(store="sqlite:///kept.sqlite3")
@@ -163,6 +166,7 @@ def test_resumed_run_keeps_its_simulated_user(project: Path) -> None:
     assert trial.played_user.model == "user"
 
 
+@pytest.mark.slow
 def test_resume_with_another_simulated_user_is_refused(project: Path) -> None:
     interrupted(project, "trip_people.py:user")
     with pytest.raises(
@@ -171,6 +175,7 @@ def test_resume_with_another_simulated_user_is_refused(project: Path) -> None:
         proctor.resume_sync(store="sqlite:///kept.sqlite3", user="trip_people.py:stops")
 
 
+@pytest.mark.slow
 def test_an_object_that_played_has_to_be_given_again(project: Path) -> None:
     def user(so_far: Any) -> str | None:
         return "To Rome" if len(so_far) == 1 else None

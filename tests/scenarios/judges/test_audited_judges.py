@@ -31,6 +31,7 @@ MODELS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.nightly(check=1)
 @pytest.mark.parametrize(("protocol", "model"), MODELS.items(), ids=MODELS)
 def test_a_judge_of_a_provider_is_audited_through_its_protocol(
@@ -46,6 +47,7 @@ def test_a_judge_of_a_provider_is_audited_through_its_protocol(
     assert f"{server.count} calls, {server.count * 120:,} tokens" in found.judged.usage
 
 
+@pytest.mark.slow
 def test_an_answer_that_cannot_be_used_is_no_catch(
     serve: Callable[[Script], ModelServer],
 ) -> None:

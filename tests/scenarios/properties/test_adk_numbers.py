@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from itertools import combinations, permutations
 from typing import Any
 
+import pytest
 from hypothesis import given, strategies as st
 from nltk.stem.porter import PorterStemmer
 
@@ -129,6 +130,7 @@ def close(ours: float | None, theirs: float) -> bool:
     return ours is not None and math.isclose(ours, theirs, rel_tol=1e-9, abs_tol=1e-12)
 
 
+@pytest.mark.slow
 @given(conversations(), st.sampled_from(sorted(RULES)), st.booleans())
 def test_trajectories(conversation: list[Any], match_type: str, ignore_args: bool) -> None:
     def seen(calls: Sequence[Call] | None) -> list[Any]:
@@ -142,6 +144,7 @@ def test_trajectories(conversation: list[Any], match_type: str, ignore_args: boo
     assert close(overall, sum(theirs) / len(theirs))
 
 
+@pytest.mark.slow
 @given(conversations())
 def test_texts(conversation: list[Any]) -> None:
     theirs = [rouge("\n".join(wanted), "\n".join(made)) for _, _, wanted, made in conversation]

@@ -81,6 +81,7 @@ except StoreError as error:
 """
 
 
+@pytest.mark.slow
 def test_read_only_folder_is_reported_before_the_run(root: Path) -> None:
     with TemporaryDirectory() as folder:
         Path(folder).chmod(0o755)
@@ -186,6 +187,7 @@ def test_folder_that_cannot_be_created_is_reported(tmp_path: Path) -> None:
         AdkFiles(tmp_path).write(run(good("a")))
 
 
+@pytest.mark.slow
 def test_writer_reads_the_cases_once_with_one_trial_in_memory_at_a_time(tmp_path: Path) -> None:
     import tracemalloc
 

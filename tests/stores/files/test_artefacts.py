@@ -73,6 +73,7 @@ def objects(folder: Path) -> dict[str, bytes]:
     return {path.relative_to(folder).as_posix().partition("/")[2]: path.read_bytes() for path in files}
 
 
+@pytest.mark.slow
 def test_only_large_media_are_objects_each_once_for_all_trials_and_runs(url: str, tmp_path: Path) -> None:
     with opened(url, tmp_path / "big") as store:
         write(store, "a", PICTURE, SMALL, SOUND, PICTURE, cases=3)

@@ -55,6 +55,7 @@ def _without_times(text: str) -> str:
     return text
 
 
+@pytest.mark.slow
 def test_commands_print_the_same_as_on_a_file(
     postgres: PostgresServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -284,6 +284,7 @@ def test_commit_that_failed_is_repeated_and_counted_once(
     store.close()
 
 
+@pytest.mark.slow
 def test_run_waits_for_a_server_that_is_restarted(own_server: PostgresServer) -> None:
     store = open_store(own_server.new_url())
     heard = Heard()
@@ -302,6 +303,7 @@ def test_run_waits_for_a_server_that_is_restarted(own_server: PostgresServer) ->
     store.close()
 
 
+@pytest.mark.slow
 def test_run_gives_up_a_server_that_does_not_return(
     own_server: PostgresServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -320,6 +322,7 @@ def test_run_gives_up_a_server_that_does_not_return(
     store.close()
 
 
+@pytest.mark.slow
 def test_too_many_connections_are_reported(own_server: PostgresServer) -> None:
     url = own_server.new_url()
     open_store(url).close()

@@ -229,6 +229,7 @@ def case_scores(case: CaseResult) -> dict[str, MetricScore | None]:
 MANY = [25, pytest.param(1000, marks=pytest.mark.nightly)]
 
 
+@pytest.mark.slow
 def test_every_moment_of_a_run_has_at_least_what_was_acknowledged(copies: list[Copy], tmp_path: Path) -> None:
     for copy in copies:
         found = _cases_in(tmp_path, copy.database, copy.log, read_only=False)
@@ -236,6 +237,7 @@ def test_every_moment_of_a_run_has_at_least_what_was_acknowledged(copies: list[C
         assert copy.acknowledged <= found <= copy.put
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rounds", MANY)
 def test_a_log_that_is_cut_anywhere_gives_what_was_committed_up_to_there(
     copies: list[Copy], tmp_path: Path, rounds: int
@@ -250,6 +252,7 @@ def test_a_log_that_is_cut_anywhere_gives_what_was_committed_up_to_there(
     assert len(set(found)) > 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rounds", MANY)
 def test_flipped_bits_are_never_taken_for_results(copies: list[Copy], tmp_path: Path, rounds: int) -> None:
     chance = random.Random(11)
@@ -283,6 +286,7 @@ def test_flipped_bits_are_never_taken_for_results(copies: list[Copy], tmp_path: 
     assert sound
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rounds", MANY)
 def test_file_that_is_cut_or_partly_overwritten_gives_no_results(
     copies: list[Copy], tmp_path: Path, rounds: int

@@ -52,6 +52,7 @@ def test_opening_it_once_more_takes_no_lock_away(tmp_path: Path, *, read_only: b
     assert not _is_locked(file)
 
 
+@pytest.mark.slow
 def test_reader_sees_later_writes_of_another_process(tmp_path: Path) -> None:
     file = tmp_path / "store.sqlite3"
     open_store(str(file)).close()

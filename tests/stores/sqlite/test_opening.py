@@ -436,6 +436,7 @@ def unwritable(place: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_folder_without_permission_is_reported(place: Path, root: Path) -> None:
     (place / "theirs").mkdir(mode=0o700)
     (place / "theirs").chmod(0o000)
@@ -445,6 +446,7 @@ def test_folder_without_permission_is_reported(place: Path, root: Path) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("where", ["folder", "file", "both"])
 def test_a_store_that_cannot_be_written_is_refused_before_anything_is_run(
     unwritable: Path, root: Path, where: str
@@ -461,6 +463,7 @@ def test_a_store_that_cannot_be_written_is_refused_before_anything_is_run(
     assert str(unwritable.parent) in output
 
 
+@pytest.mark.slow
 def test_a_store_cannot_be_made_in_a_folder_that_is_not_ours(place: Path, root: Path) -> None:
     folder = place / "theirs"
     folder.mkdir()
@@ -472,10 +475,12 @@ def test_a_store_cannot_be_made_in_a_folder_that_is_not_ours(place: Path, root: 
     assert list(folder.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_a_store_that_cannot_be_written_can_be_read(unwritable: Path, root: Path) -> None:
     assert _as_an_ordinary_user(unwritable, _SHOW, root) == _SHOWN
 
 
+@pytest.mark.slow
 def test_store_with_an_active_writer_elsewhere_can_be_read(unwritable: Path, root: Path) -> None:
     unwritable.chmod(0o644)
     unwritable.parent.chmod(0o755)
@@ -487,6 +492,7 @@ def test_store_with_an_active_writer_elsewhere_can_be_read(unwritable: Path, roo
     writer.close()
 
 
+@pytest.mark.slow
 def test_store_of_a_killed_writer_can_be_read_from_a_read_only_folder(place: Path, root: Path) -> None:
     """All of its runs are still in the log, and reading a log needs a second file in the folder."""
     path, left = place / "mine" / "runs.db", place / "left" / "runs.db"
@@ -505,6 +511,7 @@ def test_store_of_a_killed_writer_can_be_read_from_a_read_only_folder(place: Pat
     assert {file.name: file.read_bytes() for file in left.parent.iterdir()} == before
 
 
+@pytest.mark.slow
 def test_file_without_permission_is_reported(unwritable: Path, root: Path) -> None:
     unwritable.chmod(0o000)
     assert "Permission denied" in _as_an_ordinary_user(unwritable, "opened(path, read_only=True)", root)
@@ -576,6 +583,7 @@ def _mounted_read_only(folder: Path, code: str) -> list[str]:
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("unshare") is None, reason="only Linux has name spaces to mount in")
 def test_store_on_a_read_only_file_system_is_readable_and_gives_the_reason(place: Path, root: Path) -> None:
     """One that was closed, one whose writer was killed and that has all in its log, and one that is not there."""

@@ -61,6 +61,7 @@ def client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClie
         yield client
 
 
+@pytest.mark.slow
 def test_the_session_that_no_one_used_for_longest_makes_room(client: TestClient) -> None:
     at = "/apps/weather_app/users/u/sessions"
     for name in ("a", "b", "c"):
@@ -94,6 +95,7 @@ SET = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.nightly(check=2)
 @pytest.mark.parametrize(
     ("file", "text"),
@@ -132,6 +134,7 @@ def test_an_evaluation_is_of_the_agent_as_its_files_are_now(
         assert evaluated().json()["runEvalResults"][0]["finalEvalStatus"] == 1
 
 
+@pytest.mark.slow
 def test_what_evaluations_write_into_an_agent_s_folder_does_not_change_the_agent(tmp_path: Path) -> None:
     folder = tmp_path / "agents" / "bot"
     folder.mkdir(parents=True)

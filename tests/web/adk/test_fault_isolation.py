@@ -28,6 +28,7 @@ def _client(echo: Path) -> TestClient:
     return client_of(echo.parents[1], echo.parent)
 
 
+@pytest.mark.slow
 def test_all_who_wait_for_an_agent_that_cannot_be_loaded_get_the_reason(echo: Path) -> None:
     (echo / "agent.py").write_text("import a_module_that_is_missing\n")
     answers: list[str] = []
@@ -45,6 +46,7 @@ def test_all_who_wait_for_an_agent_that_cannot_be_loaded_get_the_reason(echo: Pa
     assert all("a_module_that_is_missing" in answer for answer in answers)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("agent", "tools"),
     [

@@ -191,6 +191,7 @@ def test_the_tree_of_agents(client: TestClient) -> None:
     assert "artist" not in below["helper"]["dotSrc"]
 
 
+@pytest.mark.slow
 def test_a_session_becomes_a_case_that_starts_with_what_the_instructions_ask_for(client: TestClient) -> None:
     send(client, "hello")
     client.post("/dev/apps/art/eval-sets", json={"evalSet": {"eval_set_id": "a"}}).raise_for_status()

@@ -114,6 +114,7 @@ def test_a_name_that_leads_elsewhere_is_refused(client: TestClient, name: str) -
     assert client.get(f"/apps/{name}/users/u/sessions").status_code == 400
 
 
+@pytest.mark.slow
 def test_an_agent_that_cannot_be_loaded_hides_no_other(
     tmp_path: Path, agents: Path, client: TestClient
 ) -> None:

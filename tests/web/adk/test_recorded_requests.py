@@ -243,6 +243,7 @@ def answered(
             yield vector["name"], list(recorded.differences(golden, ours))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "source", [pytest.param(PLAIN, id="plain"), pytest.param(ADK, id="adk", marks=ADK_ONLY)]
 )

@@ -51,6 +51,7 @@ def snake_keys(value: Any, below: str = "") -> set[str]:
 _OF_USERS = {"state", "stateDelta", "args", "response", "agentDetails", "proctor", "customMetadata"}
 
 
+@pytest.mark.slow
 def test_results_that_google_adk_wrote(client: TestClient, history: Path, shared: Path) -> None:
     for file in sorted((shared / "golden" / "files").glob("*.evalset_result.json")):
         shutil.copy(file, history)

@@ -326,6 +326,7 @@ def run(client: TestClient, body: dict[str, Any], status: int = 200) -> Any:
     return posted(client, f"{DEV}/eval-sets/set1/run", {"eval_case_ids": ["paris"], **body}, status)
 
 
+@pytest.mark.slow
 def test_an_evaluation_and_its_result(client: TestClient, case: str) -> None:
     run(client, {"eval_metrics": METRICS})
     (result_id,) = got(client, f"{DEV}/eval_results")
@@ -349,6 +350,7 @@ def test_an_evaluation_and_its_result(client: TestClient, case: str) -> None:
     assert row["sessionId"] not in listed, "sessions of evaluations are not among those of the user"
 
 
+@pytest.mark.slow
 def test_a_failed_case_has_all_that_the_page_reads_without_asking(client: TestClient, case: str) -> None:
     found = got(client, case)
     found["conversation"][0]["intermediateData"] = {"toolUses": [{"name": "add", "args": {}}]}
@@ -362,6 +364,7 @@ def test_a_failed_case_has_all_that_the_page_reads_without_asking(client: TestCl
     assert turn["evalMetricResults"][0]["evalStatus"] == 2
 
 
+@pytest.mark.slow
 def test_an_agent_that_fails_is_reported_with_each_metric(client: TestClient, session: str) -> None:
     case = {
         "eval_id": "bad",
@@ -381,6 +384,7 @@ def test_an_agent_that_fails_is_reported_with_each_metric(client: TestClient, se
     )
 
 
+@pytest.mark.slow
 def test_a_run_is_kept_in_the_store_too(client: TestClient, case: str) -> None:
     run(client, {"eval_metrics": METRICS})
     (row,) = got(client, "/api/runs")["items"]

@@ -58,6 +58,7 @@ def test_a_method_that_is_not_allowed_lists_those_that_are(
     assert allowed in answer.detail
 
 
+@pytest.mark.slow
 def test_every_address_that_answers_get_answers_head_alike_and_without_a_body(app: FastAPI) -> None:
     with TestClient(app, base_url=f"http://{HOST}") as client:
         paths = {path for method, path in routes_of(app) if method == "GET" and not path.endswith("/events")}

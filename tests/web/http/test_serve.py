@@ -189,6 +189,7 @@ def test_it_shows_where_it_is_and_ends_fast_with_clients_that_listen(
             client.close()
 
 
+@pytest.mark.slow
 def test_a_redirected_log_has_no_token_and_names_a_file_that_only_the_user_can_read(tmp_path: Path) -> None:
     with started(tmp_path, PROCTOR_WEB_TOKEN=TOKEN) as (process, url):
         assert re.fullmatch(r"http://127\.0\.0\.1:\d+/", url)

@@ -35,6 +35,7 @@ def written(found: Sequence[RunResult]) -> Read:
     return Read(out.getvalue())
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(runs())
 def test_has_every_case_and_every_trial(run: RunResult) -> None:

@@ -95,6 +95,7 @@ def test_a_second_person_labels_the_same_and_kappa_is_shown(judged: TestClient) 
     )
 
 
+@pytest.mark.slow
 def test_the_judge_is_calibrated_with_the_present_labels(judged: TestClient) -> None:
     for place, item in enumerate(next_items(judged)):
         label(judged, item, passes=place % 2 == 0)
@@ -114,6 +115,7 @@ def test_a_judge_without_labels_is_not_calibrated(judged: TestClient) -> None:
     assert (answer.status_code, "has no labels" in answer.json()["detail"]) == (400, True)
 
 
+@pytest.mark.slow
 def test_a_calibration_of_another_threshold_is_not_current(judged: TestClient, tmp_path: Path) -> None:
     for place, item in enumerate(next_items(judged)):
         label(judged, item, passes=place % 2 == 0)

@@ -75,6 +75,7 @@ def carried(context: ServerContext, *runs: str) -> dict[str, Any]:
         store.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("last", [1, 2, 3], ids=["one run", "two runs", "three runs"])
 def test_every_page_is_as_the_server_has_it(
     ran: Ran, context: ServerContext, client: TestClient, last: int
@@ -131,6 +132,7 @@ def test_runs_without_a_case_in_common_are_not_compared(ran: Ran, context: Serve
     assert [path for path in found if "matrix" in path]
 
 
+@pytest.mark.slow
 def test_what_is_much_is_left_out_from_its_end(
     ran: Ran, context: ServerContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -200,6 +200,7 @@ def test_a_case_has_its_survivors_with_what_was_recorded(context: ServerContext,
     assert client.get(f"/api/audits/{kept}/cases/9").status_code == 404
 
 
+@pytest.mark.slow
 def test_a_file_has_what_the_server_answers(
     context: ServerContext, client: TestClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

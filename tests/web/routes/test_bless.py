@@ -107,6 +107,7 @@ def test_only_what_was_accepted_is_written(project: Path, asked: TestClient) -> 
     assert "run it again" in preview(asked, cases=[1])["cases"][0]["why"]
 
 
+@pytest.mark.slow
 def test_a_file_that_changed_in_between_is_not_written(project: Path, asked: TestClient) -> None:
     page = preview(asked)
     mine = (project / SET).read_text().replace("Hm.", "Hm!")
@@ -138,6 +139,7 @@ def test_a_preview_refuses_a_case_that_is_broken_in_the_file(project: Path, aske
     assert (page["cases"][0]["status"], "conversation" in page["cases"][0]["why"]) == ("refused", True)
 
 
+@pytest.mark.slow
 def test_a_preview_refuses_a_file_in_which_other_cases_share_an_id(project: Path, asked: TestClient) -> None:
     document = json.loads((project / SET).read_text())
     document["eval_cases"][2]["eval_id"] = "right"
@@ -158,6 +160,7 @@ def test_without_a_review_nothing_is_written(project: Path, asked: TestClient) -
     assert (project / SET).read_bytes() == before
 
 
+@pytest.mark.slow
 def test_of_several_cases_all_or_none_are_written(project: Path, asked: TestClient) -> None:
     before = (project / SET).read_bytes()
     page = preview(asked, cases=[0, 1, 2])
@@ -254,6 +257,7 @@ def test_nothing_outside_of_the_project_is_read_or_written(
     assert (project / SET).read_bytes() == before
 
 
+@pytest.mark.slow
 def test_a_copied_project_writes_into_its_own_files(
     project: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -291,6 +295,7 @@ def test_a_case_that_was_changed_since_is_marked_and_can_be_included(
     assert (included["status"], included["changed_since"]) == ("changes", False)
 
 
+@pytest.mark.slow
 def test_a_file_is_read_once_until_it_changes(project: Path, asked: TestClient) -> None:
     preview(asked)
     context: ServerContext = asked.app.state.context

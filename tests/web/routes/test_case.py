@@ -92,6 +92,7 @@ def reported_steps(lines: list[str], turn: int) -> list[str]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.nightly(check=1)
 @pytest.mark.parametrize("run", RUNS)
 def test_the_steps_of_every_turn_are_those_of_show(project: Project, asked: TestClient, run: str) -> None:
@@ -108,6 +109,7 @@ def test_the_steps_of_every_turn_are_those_of_show(project: Project, asked: Test
     assert seen > 0 or run == "breaks"
 
 
+@pytest.mark.slow
 @pytest.mark.nightly(check=2)
 @pytest.mark.parametrize("run", RUNS)
 def test_words_scores_and_reasons_are_those_of_show(project: Project, asked: TestClient, run: str) -> None:

@@ -16,6 +16,8 @@ from proctor.web.server.app import create_app
 from proctor.web.server.chat import chats, conversation
 from proctor.web.server.context import ServerContext
 
+pytestmark = pytest.mark.slow  # each test holds a conversation with an agent
+
 EVENTS = "import asyncio, os, time\nfrom proctor import Event\n"
 AGENTS = {
     "echo": "def root_agent(text): return f'you wrote {text}'",

@@ -128,6 +128,7 @@ def test_lines_without_a_line_for_the_set_get_one(client: TestClient, tmp_path: 
     assert path.read_text() == '{"eval_set_id": "trip", "mine": 1}\n{"eval_id":"a","conversation":[]}\n'
 
 
+@pytest.mark.slow
 def test_no_set_of_the_corpus_loses_a_byte(client: TestClient, tmp_path: Path, shared: Path) -> None:
     """A description is put in, or another one, and taken back: the file is what it was; between, only that differs."""
     checked = 0

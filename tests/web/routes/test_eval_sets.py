@@ -134,6 +134,7 @@ def test_a_set_is_made_and_gets_cases(client: TestClient, tmp_path: Path, form: 
     assert "already exists" in again.json()["detail"]
 
 
+@pytest.mark.slow
 @pytest.mark.nightly(check=2)
 @pytest.mark.parametrize(
     ("wanted", "status"),

@@ -130,6 +130,7 @@ def test_a_label_of_what_is_not_there_is_refused(
     assert get(judged, f"{TRIAL}/judges")["labels"] == []
 
 
+@pytest.mark.slow
 def test_a_rubric_that_no_one_judged_by_is_refused(judged: TestClient) -> None:
     place = f"/api/runs/latest/cases/1/trials/0/labels/{METRIC}"
     answer = judged.put(place, json={"passes": True, "turn": 0, "rubric_id": "polit"})

@@ -65,6 +65,7 @@ def report_of(project: tuple[Path, dict[str, str]], name: str) -> Any:
 # --- the figures are those of the reports ----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.nightly(check=2)
 @pytest.mark.parametrize("name", RUNS)
 def test_a_page_has_the_figures_of_the_json_report(
@@ -307,6 +308,7 @@ def own(tmp_path: Path) -> Iterator[tuple[Path, TestClient]]:
         yield folder, client
 
 
+@pytest.mark.slow
 def test_a_run_shows_which_cases_changed_since_the_one_before(own: tuple[Path, TestClient]) -> None:
     folder, asked = own
     first = page_of(asked, "latest")
@@ -387,6 +389,7 @@ def test_with_unequal_trials_a_case_changed_only_if_chance_does_not_explain_it(
     assert changes["mended"] == ("better", "failed")
 
 
+@pytest.mark.slow
 def test_a_run_is_compared_with_the_baseline_where_there_is_one(own: tuple[Path, TestClient]) -> None:
     folder, asked = own
     first = page_of(asked, "latest")["run_id"]
@@ -416,6 +419,7 @@ def test_a_case_of_another_content_is_not_compared_with_its_old_result(own: tupl
     assert (rows["always"], rows["moody"]) == (None, "passed")
 
 
+@pytest.mark.slow
 def test_a_run_that_was_judged_again_shows_either_judging(own: tuple[Path, TestClient]) -> None:
     folder, asked = own
     before = page_of(asked, "latest")

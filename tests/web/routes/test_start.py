@@ -368,6 +368,7 @@ def test_cases_tags_and_metrics_that_are_chosen_are_what_is_run(tmp_path: Path) 
         assert [row["eval_id"] for row in failed["items"]] == ["case_3"]
 
 
+@pytest.mark.slow
 def test_a_file_that_a_judge_names_is_not_read(client: TestClient) -> None:
     answer = client.post("/api/estimates", json={**ASKED, **_judged_by("scripted:/etc/passwd")})
     assert "no JSON" not in answer.json()["detail"]
@@ -376,6 +377,7 @@ def test_a_file_that_a_judge_names_is_not_read(client: TestClient) -> None:
 ADDRESS = "http+sse:http://someone:hunter2-hunter2@127.0.0.1:9/ask?api_key=swordfish-1"
 
 
+@pytest.mark.slow
 def test_an_agents_password_is_in_no_answer(tmp_path: Path) -> None:
     folder = make_project(tmp_path, 1)
     (folder / "proctor.toml").write_text(f'agent = ["gated.py:root_agent", "{ADDRESS}"]\n')
@@ -435,6 +437,7 @@ def _is_there(path: Path) -> bool:
         return False
 
 
+@pytest.mark.slow
 def test_a_run_that_is_still_starting_ends_with_the_server(tmp_path: Path) -> None:
     folder = make_project(tmp_path, 1)
     (folder / "gated.py").write_text("import time\nopen('began', 'w').close()\ntime.sleep(60)\n")

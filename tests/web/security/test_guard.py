@@ -215,6 +215,7 @@ def test_a_body_that_is_invalid_json_is_refused_from_any_sender(
     assert reached == []
 
 
+@pytest.mark.slow
 def test_no_preflight_passes(app: FastAPI, guarded: FastAPI, reached: list[str]) -> None:
     wants = [("host", HOST), ("origin", "http://evil.example"), ("access-control-request-method", "DELETE")]
     for one in (app, guarded):
@@ -481,6 +482,7 @@ def test_every_answer_shows_what_a_browser_may_do_with_it(
     ]
 
 
+@pytest.mark.slow
 def test_a_bug_is_an_answer_without_its_details(
     here: ServerContext, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -288,6 +288,7 @@ def test_an_unknown_tool_that_the_model_insists_on_is_an_error() -> None:
         talk(PydanticAiAgent(agent), "go")
 
 
+@pytest.mark.slow
 def test_an_endless_loop_ends_by_the_limit_of_the_library() -> None:
     def again(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
         return ModelResponse(parts=[ToolCallPart("now", {})])
@@ -327,6 +328,7 @@ async def leave(ctx: RunContext[dict]) -> str:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("error", ["SystemExit(0)", "KeyboardInterrupt"])
 def test_a_tool_that_ends_the_program_ends_its_own_trial_only(error: str, tmp_path: Path) -> None:
     """Tools are run in tasks of the library's own: what they raise of this kind comes out of the event loop."""
@@ -596,6 +598,7 @@ def test_file_with_another_agent_name_gives_the_remedy(
         load_agent("bot.py:Kind")
 
 
+@pytest.mark.slow
 def test_file_with_the_name_of_the_library_is_reported(tmp_path: Path) -> None:
     (tmp_path / "pydantic_ai.py").write_text(FILE)
     program = f"from proctor.agents.load import load_agent; load_agent({str(tmp_path / 'pydantic_ai.py')!r})"
