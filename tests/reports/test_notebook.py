@@ -61,11 +61,11 @@ class _Tags(HTMLParser):
 
 
 def _texts(html: str) -> str:
-    """The text of well-formed HTML that has nothing but tables and paragraphs."""
+    """The text of well-formed HTML that has nothing but tables, which scroll, and paragraphs."""
     parser = _Tags()
     parser.feed(html)
     assert not parser.open
-    assert parser.tags <= {"p", "b", "table", "thead", "tbody", "tr", "th", "td", "code"}
+    assert parser.tags <= {"p", "b", "div", "table", "thead", "tbody", "tr", "th", "td", "code"}
     return re.sub(r"<[^>]*>", "|", html)
 
 

@@ -33,7 +33,8 @@ from proctor.schema.results.run_result import CaseResult, Outcome, RunResult
 _MOST = 50
 """Cases that are named."""
 _CODE = re.compile(r"`([^`]*)`")
-_STYLE = "text-align: left; vertical-align: top"
+_STYLE = "text-align: left; vertical-align: top; padding: 0.2em 1em 0.2em 0"
+_SCROLLS = "overflow-x: auto; margin-bottom: 1em"
 _BREAKS = "; overflow-wrap: anywhere; min-width: 14em"
 """For a cell with a long word only: in other cells, a narrow column would break words, too."""
 _LONG_WORD = re.compile(r"\S{41}")
@@ -119,7 +120,8 @@ def _table(table: Table) -> str:
     heads = "".join(f'<th style="{_STYLE}">{escape(table.columns[index].heading)}</th>' for index in indexes)
     rows = ("".join(_cell(row.cells[index]) for index in indexes) for row in table.rows)
     body = "".join(f"<tr>{cells}</tr>" for cells in rows)
-    return f"<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
+    table_html = f"<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
+    return f'<div style="{_SCROLLS}">{table_html}</div>'
 
 
 def _cell(spans: Spans) -> str:
