@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from proctor.common.project_root import project_root
 from proctor.errors import SettingsError
-from proctor.runs.setup.settings import Settings, load_settings
+from proctor.runs.setup.settings import Settings, load_settings, project_root
 
 
 def write(path: Path, text: str) -> Path:

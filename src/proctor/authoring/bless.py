@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from proctor.common.project_root import project_root
 from proctor.errors import EvalFileError, SetupError, SetupProblems, did_you_mean
 from proctor.files.edit.bless import bless_case, empty_answer, has_text, same_calls, same_text, turns_to_bless
 from proctor.files.edit.case import YamlCases, case_edits, check_in_place
@@ -18,6 +17,7 @@ from proctor.files.eval_sets.eval_set_file import EvalSetFile, read_case
 from proctor.files.eval_sets.source import open_eval_set
 from proctor.files.text.json_stream import no_collection
 from proctor.runs.attempts import find_current_run
+from proctor.runs.setup.settings import project_root
 from proctor.runs.storage.lookup import EndedCases, case_of
 from proctor.runs.storage.open import StoreLike, as_store
 from proctor.schema.evidence.trial import Trial

@@ -13,11 +13,12 @@ from proctor import api
 from proctor.common.async_tools import is_within_a_loop
 from proctor.common.safe_text import clean
 from proctor.errors import SetupError, did_you_mean
-from proctor.files.eval_sets.selectors import find_config, find_sets, split_existing
+from proctor.files.eval_sets.selectors import find_sets, split_existing
 from proctor.pytest_plugin.collection import item_name
 from proctor.pytest_plugin.inspected_results import Evaluated, Pending
 from proctor.pytest_plugin.project import STORED_RUNS, NoAgentError, project_of
 from proctor.pytest_plugin.session_watch import watch_of
+from proctor.runs.setup.settings import find_config
 from proctor.schema.format.case import EvalCase, EvalSet
 
 _HOW = '@pytest.mark.proctor("cases.evalset.json")'

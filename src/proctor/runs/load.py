@@ -378,7 +378,7 @@ def read_config(config_like: ConfigLike) -> tuple[EvalConfig, str, list[str]]:
 
 
 def _nearby_config(set_path: Path | None) -> Path | None:
-    from proctor.files.eval_sets.selectors import find_config
+    from proctor.runs.setup.settings import find_config
 
     return find_config(set_path) if set_path is not None else None
 

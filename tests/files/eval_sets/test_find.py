@@ -1,4 +1,4 @@
-"""What names on a command line mean, where configs are found, and which ids may become paths."""
+"""What names on a command line mean, and which ids may become paths."""
 
 import json
 from pathlib import Path
@@ -11,7 +11,6 @@ from proctor.errors import EvalFileError, SetupError, SetupProblems
 from proctor.files.eval_sets import selectors as find
 from proctor.files.eval_sets.load import load_config
 from proctor.files.eval_sets.selectors import (
-    find_config,
     find_sets,
     path_segment_fault,
     quote_case_id,
@@ -22,6 +21,7 @@ from proctor.files.eval_sets.selectors import (
     split_selector,
     split_selectors,
 )
+from proctor.runs.setup.settings import find_config
 
 
 def golden(shared: Path, name: str) -> list[dict[str, Any]]:
@@ -235,58 +235,3 @@ class TestFindSets:
     def test_a_loop_of_links_ends(self, folder: Path) -> None:
         (folder / "deep" / "loop").symlink_to(folder)
         assert len(list(sets_in(folder / "deep"))) == 3
-
-
-class TestFindConfig:
-    @pytest.fixture
-    def project(self, tmp_path: Path) -> Path:
-        (tmp_path / "above.txt").write_text("")
-        root = tmp_path / "project"
-        (root / "evals" / "deep").mkdir(parents=True)
-        (root / "proctor.toml").write_text("")
-        return root
-
-    def test_config_in_the_folder_of_the_set(self, project: Path) -> None:
-        for place in (project, project / "evals" / "deep"):
-            (place / "test_config.json").write_text("{}")
-        assert find_config(project / "evals/deep/x.evalset.json") == project / "evals/deep/test_config.json"
-
-    @pytest.mark.parametrize("name", ["test_config.yaml", "test_config.yml"])
-    def test_in_yaml(self, project: Path, name: str) -> None:
-        (project / "test_config.json").write_text("{}")
-        (project / "evals" / name).write_text("{}")
-        assert find_config(project / "evals/deep/x.evalset.json") == project / "evals" / name
-
-    def test_two_in_one_folder_are_refused(self, project: Path) -> None:
-        for name in ("test_config.json", "test_config.yaml"):
-            (project / name).write_text("criteria: {}")
-        with pytest.raises(
-            SetupError, match=r"test_config.json and .*test_config.yaml: only one may configure x"
-        ):
-            find_config(project / "evals/deep/x.evalset.json")
-
-    def test_else_in_the_nearest_folder_above(self, project: Path) -> None:
-        (project / "test_config.json").write_text("{}")
-        assert find_config(project / "evals/deep/x.evalset.json") == project / "test_config.json"
-        (project / "evals" / "test_config.json").write_text("{}")
-        assert find_config(project / "evals/deep/x.evalset.json") == project / "evals" / "test_config.json"
-
-    def test_not_above_the_project(self, project: Path) -> None:
-        (project.parent / "test_config.json").write_text("{}")
-        assert find_config(project / "evals/deep/x.evalset.json") is None
-
-    def test_outside_a_project_only_the_folder_of_the_set_is_searched(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr(
-            find, "project_root", lambda _: None
-        )  # the folder of these tests may itself be in a project
-        (tmp_path / "test_config.json").write_text("{}")
-        (tmp_path / "deep").mkdir()
-        assert find_config(tmp_path / "x.evalset.json") == tmp_path / "test_config.json"
-        assert find_config(tmp_path / "deep" / "x.evalset.json") is None
-
-    def test_relative_names_stay_relative(self, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        (project / "test_config.json").write_text("{}")
-        monkeypatch.chdir(project)
-        assert find_config(Path("evals/deep/x.evalset.json")) == Path("test_config.json")

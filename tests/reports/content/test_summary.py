@@ -7,7 +7,7 @@ import pytest
 from proctor.common.registry import REPORTS
 from proctor.reports.content import summary
 from proctor.reports.content.case_digest import Digest, against
-from proctor.reports.content.symbols import ASCII, UNICODE, marks_for
+from proctor.reports.content.symbols import ASCII, UNICODE, marks_for, short_names
 from proctor.reports.terminal.run import TerminalReport
 from proctor.schema.evidence.trial import Failure
 from proctor.schema.results.run_result import CaseResult, Outcome, RunResult, SetSummary
@@ -139,7 +139,7 @@ def test_redundant_suffixes_of_names_are_dropped() -> None:
         "_score",
         "mine",
     ]
-    assert list(summary.short_names(names).values()) == [
+    assert list(short_names(names).values()) == [
         "tool_trajectory", "response_match", "final_response_match", "x_v1", "x_v2", "_score", "mine",
     ]  # fmt: skip
 

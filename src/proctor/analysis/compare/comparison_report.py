@@ -25,8 +25,7 @@ from proctor.common.json_values import JsonObject
 from proctor.common.safe_text import count_text, encodable
 from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content.case_words import CHANGE_WORDS
-from proctor.reports.content.summary import short_names
-from proctor.reports.content.symbols import Marks
+from proctor.reports.content.symbols import Marks, short_names
 from proctor.reports.content.text_blocks import (
     OUTCOME_ROLES,
     Block,

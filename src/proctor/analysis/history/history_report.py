@@ -26,8 +26,7 @@ from proctor.common.safe_text import count_text
 from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content.case_words import COURSE_WORDS, WORDS, counted
 from proctor.reports.content.run_list import short_commit, when
-from proctor.reports.content.summary import short_names
-from proctor.reports.content.symbols import sparkline
+from proctor.reports.content.symbols import short_names, sparkline
 from proctor.reports.content.text_blocks import (
     Block,
     Column,

@@ -19,9 +19,8 @@ from typing import Any
 from proctor.cli.eval.eval_request import select_agents_and_sets
 from proctor.cli.messages import Stopped, notify
 from proctor.cli.shared_options import common
-from proctor.common.project_root import PYPROJECT, SETTINGS_FILE, project_root
 from proctor.files.eval_sets.selectors import CONFIG_NAMES, split_existing
-from proctor.runs.setup.settings import load_settings, prepare_process
+from proctor.runs.setup.settings import PYPROJECT, SETTINGS_FILE, load_settings, prepare_process, project_root
 
 _PAUSE = 0.3
 """Seconds between two polls."""

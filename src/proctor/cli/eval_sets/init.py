@@ -9,10 +9,9 @@ import click
 from proctor.cli.command_base import SectionedCommand
 from proctor.cli.file_changes import show_audit
 from proctor.cli.shared_options import argument, common_options
-from proctor.common.project_root import PYPROJECT, SETTINGS_FILE
 from proctor.common.safe_text import clean
 from proctor.errors import SetupError
-from proctor.runs.setup.settings import load_settings
+from proctor.runs.setup.settings import PYPROJECT, SETTINGS_FILE, load_settings
 
 EXAMPLES = """
 proctor init

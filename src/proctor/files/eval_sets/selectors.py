@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
 
-from proctor.common.project_root import project_root
 from proctor.errors import SetupError, SetupProblems
 
 SET_SUFFIXES = (
@@ -196,47 +195,6 @@ def near_files(path: Path) -> str:
         return f"it is a link to {path.readlink()}, which does not exist"
     near = get_close_matches(path.name, names, n=2, cutoff=0.6)
     return f"did you mean {' or '.join(str(folder / name) for name in near)}?" if near else ""
-
-
-# --- configs -----------------------------------------------------------------------------------------------------------
-
-
-def find_config(set_path: Path) -> Path | None:
-    """Return the `test_config.json` of a set: next to it, else in the nearest folder above, up to the project's root.
-
-    ADK uses only a JSON file next to the set; so does Proctor outside of a project. `None` if there is no config. Raises
-    SetupError if a folder has two.
-    """
-    folder = set_path.absolute().parent
-    root = project_root(folder)
-    for place in [folder, *folder.parents]:
-        configs = [
-            _relative_like(set_path, place / name) for name in CONFIG_NAMES if _is_config(place / name)
-        ]
-        if len(configs) > 1:
-            raise SetupError(
-                f"{configs[0]} and {configs[1]}: only one may configure {set_path.name}; remove the other"
-            )
-        if configs:
-            return configs[0]
-        if place == root or root is None:
-            return None
-    return None
-
-
-def _is_config(path: Path) -> bool:
-    """Whether a config is a file or a broken link; reading reports the broken link."""
-    return path.is_file() or (path.is_symlink() and not path.exists())
-
-
-def _relative_like(set_path: Path, path: Path) -> Path:
-    """Return the path relative to the current folder if the set's path is relative, and if possible."""
-    if set_path.is_absolute():
-        return path
-    try:
-        return path.relative_to(Path.cwd())
-    except ValueError:
-        return path
 
 
 # --- identifiers -------------------------------------------------------------------------------------------------------

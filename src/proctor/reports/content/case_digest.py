@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from proctor.reports.content.case_words import FLAKY, WORDS
-from proctor.reports.content.summary import FLAKY_ATTENTION, attention, bounds, interval, percent, short_names
-from proctor.reports.content.symbols import ASCII, Marks
+from proctor.reports.content.summary import FLAKY_ATTENTION, attention, bounds, interval, percent
+from proctor.reports.content.symbols import ASCII, Marks, short_names
 from proctor.schema.results.case_result import FaultRates, Repeats
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, RunResult, SetSummary
 from proctor.schema.results.score import TrialRule, score_text

@@ -23,7 +23,6 @@ from proctor.schema.results.run_result import (
 from proctor.schema.results.score import TrialRule
 from proctor.stats.intervals import wilson
 
-_SUFFIXES = ("_avg_score", "_score", "_v1", "_v2", "_v3")
 _ATTENTION = {Outcome.FAILED: 0, Outcome.ERROR: 1, Outcome.INCONCLUSIVE: 2, Outcome.NOT_RUN: 3}
 FLAKY_ATTENTION = 4
 """The rank of cases that pass, and of which some trials failed; those that need no attention at all follow."""
@@ -209,17 +208,6 @@ def duration(seconds: float) -> str:
         return f"{minutes}m {rest:02d}s"
     hours, minutes = divmod(minutes, 60)
     return f"{hours}h {minutes:02d}m" if hours < 48 else f"{hours // 24}d {hours % 24:02d}h"
-
-
-def short_names(names: Sequence[str]) -> dict[str, str]:
-    """Return metric names without their suffixes, unless two names would be equal."""
-    short = {name: _without_suffix(name) for name in names}
-    counts = Counter(short.values())
-    return {name: name if counts[text] > 1 else text for name, text in short.items()}
-
-
-def _without_suffix(name: str) -> str:
-    return next((name.removesuffix(end) for end in _SUFFIXES if name.endswith(end) and name != end), name)
 
 
 # --- agent-fault and simulator-fault rates of simulated conversations -------------------------------------------------

@@ -1,7 +1,8 @@
-"""The signs of outcomes and differences, in two alphabets."""
+"""What narrow columns show: the signs of outcomes and differences, in two alphabets, and the short names of metrics."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -164,3 +165,20 @@ def sparkline(values: Sequence[float | None], *, rich: bool, low: float = 0.0, h
         gap if value is None else signs[min(int((value - low) / span * len(signs)), len(signs) - 1)]
         for value in values
     )
+
+
+# --- Short names of metrics --------------------------------------------------------------------------------------------
+
+
+_SUFFIXES = ("_avg_score", "_score", "_v1", "_v2", "_v3")
+
+
+def short_names(names: Sequence[str]) -> dict[str, str]:
+    """Return metric names without their suffixes, unless two names would be equal."""
+    short = {name: _without_suffix(name) for name in names}
+    counts = Counter(short.values())
+    return {name: name if counts[text] > 1 else text for name, text in short.items()}
+
+
+def _without_suffix(name: str) -> str:
+    return next((name.removesuffix(end) for end in _SUFFIXES if name.endswith(end) and name != end), name)

@@ -26,7 +26,8 @@ from proctor.reports.content.case_digest import (
 )
 from proctor.reports.content.case_words import FLAKY, WORDS
 from proctor.reports.content.failure_causes import SharedCauses
-from proctor.reports.content.summary import FLAKY_ATTENTION, attention, percent, short_names
+from proctor.reports.content.summary import FLAKY_ATTENTION, attention, percent
+from proctor.reports.content.symbols import short_names
 from proctor.reports.evidence.case_evidence import evidence_block
 from proctor.reports.terminal.block_drawing import INDENT, LABEL, EvidenceDrawing, call_width
 from proctor.reports.terminal.console import FLAKY_STYLE, STYLES, Page

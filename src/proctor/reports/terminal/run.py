@@ -28,7 +28,8 @@ from proctor.reports.content.case_digest import (
 )
 from proctor.reports.content.case_words import FLAKY, WORDS
 from proctor.reports.content.failure_causes import LEAST_SHARED, SharedCauses
-from proctor.reports.content.summary import VOID, fault_texts, money_of, short_names
+from proctor.reports.content.summary import VOID, fault_texts, money_of
+from proctor.reports.content.symbols import short_names
 from proctor.reports.terminal.case_table import CaseRows
 from proctor.reports.terminal.console import FLAKY_STYLE, STYLES, Page
 from proctor.schema.results.case_result import Repeats

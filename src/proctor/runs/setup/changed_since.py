@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from proctor.common.project_root import project_root
 from proctor.common.safe_text import count_text
 from proctor.engine.planning.set_plan import SetRequest
 from proctor.errors import NothingToRunError, SetupError
+from proctor.runs.setup.settings import project_root
 from proctor.schema.format.config import EvalConfig
 from proctor.schema.serialize import case_hash
 

@@ -16,11 +16,14 @@ from pathlib import Path
 from typing import Any, Literal
 
 from proctor.common.option_kinds import Kind, Names, Text
-from proctor.common.project_root import PYPROJECT, SETTINGS_FILE, has_settings, project_root
 from proctor.engine.run_options import OPTIONS, Use, options_of
-from proctor.errors import SettingsError, did_you_mean
+from proctor.errors import SettingsError, SetupError, did_you_mean
+from proctor.files.eval_sets.selectors import CONFIG_NAMES
 from proctor.runs.arguments import EvaluateOptions
 from proctor.runs.setup.judge_and_user import default_judge
+
+SETTINGS_FILE = "proctor.toml"
+PYPROJECT = "pyproject.toml"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +95,83 @@ def load_settings(start: Path) -> Settings:
     if own.is_file():
         return _read_table(settings, own, _parse(own), "")
     return settings if table is None else _read_table(settings, shared, table, "tool.proctor")
+
+
+# --- the root of the project, and the config of a set in it -----------------------------------------------------------
+
+
+def project_root(start: Path) -> Path | None:
+    """Return the root of the project that `start` is in: the nearest folder upwards with a mark; `None` without one.
+
+    Marks are a `proctor.toml`, a `[tool.proctor]` and a `.git`; if no folder has one, any `pyproject.toml`.
+    """
+    start = start.absolute()
+    folders = [start, *start.parents]
+    marked = (folder for folder in folders if _is_marked(folder))
+    packaged = (folder for folder in folders if (folder / PYPROJECT).is_file())
+    return next(marked, None) or next(packaged, None)
+
+
+def _is_marked(folder: Path) -> bool:
+    if (folder / SETTINGS_FILE).is_file() or (folder / ".git").exists():
+        return True
+    shared = folder / PYPROJECT
+    return shared.is_file() and has_settings(shared)
+
+
+def has_settings(path: Path) -> bool:
+    """Return whether a pyproject.toml has `[tool.proctor]`. A broken file that seems to have it counts: reading it reports the error."""
+    import tomllib
+
+    try:
+        text = path.read_text(encoding="utf-8-sig", errors="replace")
+    except OSError:
+        return False
+    try:
+        if "proctor" not in text:
+            return False
+        tool = tomllib.loads(text).get("tool")
+        return isinstance(tool, dict) and "proctor" in tool
+    except tomllib.TOMLDecodeError:
+        return re.search(r"^\s*\[\s*tool\s*\.\s*[\"']?proctor\b", text, re.MULTILINE) is not None
+
+
+def find_config(set_path: Path) -> Path | None:
+    """Return the `test_config.json` of a set: next to it, else in the nearest folder above, up to the project's root.
+
+    ADK uses only a JSON file next to the set; so does Proctor outside of a project. `None` if there is no config. Raises
+    SetupError if a folder has two.
+    """
+    folder = set_path.absolute().parent
+    root = project_root(folder)
+    for place in [folder, *folder.parents]:
+        configs = [
+            _relative_like(set_path, place / name) for name in CONFIG_NAMES if _is_config(place / name)
+        ]
+        if len(configs) > 1:
+            raise SetupError(
+                f"{configs[0]} and {configs[1]}: only one may configure {set_path.name}; remove the other"
+            )
+        if configs:
+            return configs[0]
+        if place == root or root is None:
+            return None
+    return None
+
+
+def _is_config(path: Path) -> bool:
+    """Whether a config is a file or a broken link; reading reports the broken link."""
+    return path.is_file() or (path.is_symlink() and not path.exists())
+
+
+def _relative_like(set_path: Path, path: Path) -> Path:
+    """Return the path relative to the current folder if the set's path is relative, and if possible."""
+    if set_path.is_absolute():
+        return path
+    try:
+        return path.relative_to(Path.cwd())
+    except ValueError:
+        return path
 
 
 # --- reading ---------------------------------------------------------------------------------------------------------

@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from proctor.common.error_text import safe_repr
-from proctor.common.project_root import project_root
 from proctor.common.secrets import redact_text, url_without_password
 from proctor.errors import SettingsError, SetupError, StoreError
-from proctor.runs.setup.settings import Settings, load_settings, relative_to_working_folder
+from proctor.runs.setup.settings import Settings, load_settings, project_root, relative_to_working_folder
 from proctor.stores.base import Store
 from proctor.stores.open import store_file
 

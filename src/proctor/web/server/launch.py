@@ -23,9 +23,8 @@ import uvicorn
 from fastapi import FastAPI
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
-from proctor.common.project_root import project_root
 from proctor.errors import ProctorError, SetupError, StoreError
-from proctor.runs.setup.settings import load_settings, prepare_process
+from proctor.runs.setup.settings import load_settings, prepare_process, project_root
 from proctor.stores.sqlite.file import make_folder
 from proctor.web.pages.built_page import is_built
 from proctor.web.pages.runs.load_run import brief_page, brief_rows

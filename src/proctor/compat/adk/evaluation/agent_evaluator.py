@@ -13,7 +13,7 @@ from proctor.compat.adk.argument_errors import a_path, set_up, setup_error
 from proctor.compat.adk.evaluation_run import EvaluationRequest, evaluate_files, evaluate_set
 from proctor.compat.adk.sync_or_async import Evaluation
 from proctor.files.eval_sets.convert import migrate
-from proctor.files.eval_sets.selectors import find_config
+from proctor.runs.setup.settings import find_config
 from proctor.schema.format.case import EvalSet
 from proctor.schema.format.config import EvalConfig
 from proctor.schema.format.criterion import PrebuiltMetrics

@@ -19,9 +19,9 @@ from proctor.files.edit.header import WITH_HEADER
 from proctor.files.eval_sets.documents import Kind
 from proctor.files.eval_sets.eval_set_file import EvalSetFile
 from proctor.files.eval_sets.file_problems import Report
-from proctor.files.eval_sets.selectors import find_config
 from proctor.files.text.problems import Problem
 from proctor.files.text.validation_messages import Finding
+from proctor.runs.setup.settings import find_config
 from proctor.schema.format.persona import persona_ids
 from proctor.web.pages.base import copy_fields
 from proctor.web.pages.bounded_cache import BoundedCache

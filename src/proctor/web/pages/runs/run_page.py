@@ -16,7 +16,7 @@ from proctor.reports.content.case_digest import CaseWarnings, Digest, ks_of, rul
 from proctor.reports.content.failure_causes import FailureGroup
 from proctor.reports.content.run_list import ListedRun
 from proctor.reports.content.summary import PURPOSE_NAMES, VOID, by_purpose, cost_text, unpriced_models
-from proctor.reports.content.symbols import UNICODE
+from proctor.reports.content.symbols import UNICODE, short_names
 from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.case_result import FaultRates, Repeats
 from proctor.schema.results.manifest import Judging, Manifest, RunState
@@ -83,7 +83,7 @@ class Figures:
 
     def parts(self, changes: Mapping[str, MeanFigure]) -> list[MetricPart]:
         """Return each metric, the deciding ones first; `changes`: by metric since the run with which this one is compared."""
-        means, short = self.repeats.means(), summary.short_names(list(self.metrics))
+        means, short = self.repeats.means(), short_names(list(self.metrics))
         names = sorted(self.metrics, key=lambda name: not self.gates[name])
         return [
             MetricPart(

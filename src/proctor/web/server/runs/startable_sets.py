@@ -7,8 +7,8 @@ from pathlib import Path
 from proctor.common.safe_text import shorten
 from proctor.errors import ProctorError, UnknownNameError
 from proctor.files.eval_sets.load import load_eval_set
-from proctor.files.eval_sets.selectors import CONFIG_NAMES, SET_SUFFIXES, find_config
-from proctor.runs.setup.settings import load_settings
+from proctor.files.eval_sets.selectors import CONFIG_NAMES, SET_SUFFIXES
+from proctor.runs.setup.settings import find_config, load_settings
 from proctor.schema.format.case import EvalCase
 from proctor.web.pages.bounded_cache import BoundedCache
 from proctor.web.pages.eval_sets.set_pages import case_tags, first_message
