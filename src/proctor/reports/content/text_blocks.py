@@ -1,6 +1,6 @@
 """The text of a report before it has a form: facts, notes, groups of cases, tables, lines, evidence and a verdict.
 
-A report builds its blocks once. `terminal/block_drawing`, `plain/block_lines` and `formats/markdown_blocks` render them.
+A report builds its blocks once. `terminal/block_drawing`, `plain` and `formats/markdown_blocks` render them.
 A block has its text for people, and a `record`: the fields of its line in the plain form, which programs read. Where the
 two forms differ, a block without a record is for people only, and `Record` is for programs only. The blocks of evidence come first: their texts are
 unchanged, and the renderers escape unsafe characters.
