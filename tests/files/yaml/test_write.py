@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import given, strategies as st
 
 from proctor.errors import EvalFileError
 from proctor.files.eval_sets.source import load_eval_set, open_document
 from proctor.files.yaml.cases import read_document
-from proctor.files.yaml.writer import write_yaml
+from proctor.files.yaml.writer import Flow, emit, emit_alike, write_yaml
 from proctor.schema import EvalSet, to_adk_json
 from proctor.schema.format.rubric import stable_rubric_id
 from tests.files.yaml.generated_sets import SETS, TRICKY
@@ -42,6 +42,25 @@ def test_what_is_written_is_the_same_set(document: dict[str, Any]) -> None:
     assert again == eval_set
     assert _exactly(again) == _exactly(eval_set)
     assert write_yaml(again) == text
+
+
+_SCALARS = st.sampled_from([None, True, False, 0, 1, 1.0, -0.0, "", "1", "null", "a", "a\nb"])
+_VALUES = st.recursive(
+    _SCALARS,
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=2),
+        st.dictionaries(st.sampled_from("ab"), inner, max_size=2),
+        st.lists(_SCALARS, max_size=2).map(Flow),
+        st.dictionaries(st.sampled_from("ab"), _SCALARS, max_size=2).map(Flow),
+    ),
+    max_leaves=3,
+)
+
+
+@given(_VALUES, _VALUES)
+def test_values_are_alike_if_their_texts_are(one: object, other: object) -> None:
+    for value in (one, other):
+        assert emit_alike(one, value) == (emit(one) == emit(value))
 
 
 @pytest.mark.nightly

@@ -13,7 +13,7 @@ import yaml
 from proctor.errors import EvalFileError
 from proctor.files.edit.text_edits import Comment, SplicedText
 from proctor.files.yaml.object_reader import CASE_KEYS, ONE_TURN_KEYS
-from proctor.files.yaml.writer import emit, write_case
+from proctor.files.yaml.writer import emit, emit_alike, write_case
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.wire_model import to_camel
 
@@ -130,7 +130,7 @@ class YamlEdit(SplicedText):
         for key, value in after.items():
             if key in present:
                 last = key
-            if key not in before or emit({key: before[key]}) != emit({key: value}):
+            if key not in before or not emit_alike(before[key], value):
                 self.put(node, key, value, after=last, before=before.get(key))
         self._keep_entries(node, remaining)
 
@@ -156,7 +156,7 @@ class YamlEdit(SplicedText):
 
     def _put_items(self, node: yaml.Node, before: list[object], values: list[object]) -> bool:
         for item, old, new in zip(node.value, before, values, strict=True):
-            if emit(old) != emit(new) and not self._put_parts(item, old, new):
+            if not emit_alike(old, new) and not self._put_parts(item, old, new):
                 text = self._indent(emit([new]), item.start_mark.column - 2)
                 self._splices.append((item.start_mark.index, self._end_of(item), text[2:].rstrip()))
         return True
@@ -253,12 +253,10 @@ class YamlEdit(SplicedText):
         if isinstance(node, yaml.CollectionNode) and not node.flow_style and node.value:
             last = node.value[-1]
             return self._end_of(last[1] if isinstance(last, tuple) else last)
-        text = self.source[: node.end_mark.index]
-        return (
-            len(text.rstrip())
-            if isinstance(node, yaml.ScalarNode) and node.style in {"|", ">"}
-            else len(text)
-        )
+        start, end = node.start_mark.index, node.end_mark.index
+        if isinstance(node, yaml.ScalarNode) and node.style in {"|", ">"}:
+            return int(start + len(self.source[start:end].rstrip()))
+        return int(end)
 
     def _end_with_comment(self, node: yaml.Node) -> int:
         """Return the end of a value and of a comment on its last line."""
@@ -337,7 +335,7 @@ def change_yaml_case(
     has_derived_id = "case" in old and "case" not in present
     if has_derived_id and before.eval_id == after.eval_id:
         del old["case"], new["case"]
-    if emit(old) == emit(new):
+    if emit_alike(old, new):
         return
     if values is not None and _has_long_turns(edit, node):
         _change_long_case(edit, node, old, new, values)
@@ -362,7 +360,7 @@ def _change_long_case(
     """Change a case whose turns have the keys of the format; `old` and `new`: the case in the short form."""
     _change_turns(edit, node, old, new, values)
     old, new = _without_turns(old), _without_turns(new)
-    if emit(old) != emit(new):
+    if not emit_alike(old, new):
         edit.change_entries(node, old, new)
 
 

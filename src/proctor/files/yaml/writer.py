@@ -293,6 +293,18 @@ def emit(value: object) -> str:
     return text
 
 
+def emit_alike(one: object, other: object) -> bool:
+    """Whether `emit` returns the same text for two values; much faster than to write them."""
+    return _outline(one) == _outline(other)
+
+
+def _json_of(flow: Flow) -> Any:
+    return {"\0flow": flow.value} if flow.value else flow.value  # an empty value is always on one line
+
+
+_outline = json.JSONEncoder(default=_json_of).encode
+
+
 class _Dumper(yaml.SafeDumper):
     """PyYAML's dumper, which quotes words that YAML 1.1 does not read as text; this one also quotes those of YAML 1.2."""
 

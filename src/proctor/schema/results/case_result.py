@@ -231,7 +231,9 @@ class Repeats:
         }
         self.count(case, scores)
         if self._split:
-            self.by_set.setdefault(case.eval_set_id, Repeats(split=False)).count(case, scores)
+            if case.eval_set_id not in self.by_set:
+                self.by_set[case.eval_set_id] = Repeats(split=False)
+            self.by_set[case.eval_set_id].count(case, scores)
 
     def count(self, case: CaseResult, scores: Mapping[str, tuple[float, int]]) -> None:
         """Add one case with trials; `scores`: the mean of each metric, and the number of trials that have a score."""
@@ -239,7 +241,9 @@ class Repeats:
         self.flaky += case.flaky
         self._counts[case.trials_passed, len(case.trials)] += 1
         for name, (score, trials) in scores.items():
-            self._means.setdefault(name, ClusteredMean()).add(score, trials)
+            if name not in self._means:
+                self._means[name] = ClusteredMean()
+            self._means[name].add(score, trials)
 
     @property
     def most_trials(self) -> int:
