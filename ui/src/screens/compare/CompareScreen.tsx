@@ -85,10 +85,10 @@ function Comparison({ page, options, runs }: { page: ComparisonPage; options: Co
         <CopyMarkdown text={page.markdown} />
       </div>
       <p className={styles.sentence}><TermText text={sentenceText(page.sentence)} /></p>
-      <NextSteps steps={page.next_steps} />
       <RunFacts page={page} />
       <RunPicker options={options} runs={runs} page={page} />
       <Questions page={page} />
+      <NextSteps steps={page.next_steps} />
       <Cases page={page} />
       <MetricTable page={page} />
       <UnpairedCases page={page} />
