@@ -777,3 +777,15 @@ def test_a_case_in_error_names_no_other_metric_than_its_reason() -> None:
     now = [case("0", "PEE", scores={"tools": 0.5}, reason="agent raised in turn 1")]
     (changed,) = compared(base, now).cases
     assert (changed.reason, changed.metric, changed.scores) == ("agent raised in turn 1", "", None)
+
+
+def test_cases_that_moved_most_come_first_by_any_metric_that_decides() -> None:
+    base = [case(name, "P", scores={"tools": 1.0, "state": 1.0}) for name in ("a", "b")]
+    now = [
+        case("a", "F", scores={"tools": 0.2, "state": 1.0}, reason="tools 0.20 < 0.5: none"),
+        case("b", "F", scores={"tools": 0.4, "state": 0.0}, reason="tools 0.40 < 0.5: none"),
+    ]
+    assert [(one.eval_id, one.metric) for one in compared(base, now).cases] == [
+        ("b", "tools"),
+        ("a", "tools"),
+    ]

@@ -378,9 +378,12 @@ def _name(key: Key) -> str:
 
 def changed_cases(pairs: Pairs) -> list[ChangedCase]:
     """Return the cases that are not as they were: by kind, and within a kind those that moved most first."""
-    cases = [case for key, before, now in pairs.both if (case := _changed_case(key, before, now)) is not None]
-    order = [*CaseChange]
-    return sorted(cases, key=lambda case: (order.index(case.change), -_score_change(case)))
+    cases = [
+        ([*CaseChange].index(case.change), -_size_of_change(before, now), case)
+        for key, before, now in pairs.both
+        if (case := _changed_case(key, before, now)) is not None
+    ]
+    return [case for *_, case in sorted(cases, key=lambda each: each[:2])]
 
 
 def _lacks_verdict(case: BriefCase) -> bool:
@@ -419,8 +422,8 @@ def _changed_case(key: Key, before: BriefCase, now: BriefCase) -> ChangedCase | 
         change = CaseChange.MISSING  # it may have fallen
     if change is None:
         return None
-    is_about_base = change is CaseChange.NOW_PASSES or _lacks_verdict(before)
-    described = before if is_about_base or not now.reason else now
+    uses_base = change is CaseChange.NOW_PASSES or _lacks_verdict(before) or not now.reason
+    described = before if uses_base else now
     metric = _metric_of_change(described, before, now)
     scores = (before.scores[metric], now.scores[metric]) if metric else None
     return ChangedCase(*key[:2], change, before.trials, now.trials, metric, scores, described.reason)
@@ -428,19 +431,20 @@ def _changed_case(key: Key, before: BriefCase, now: BriefCase) -> ChangedCase | 
 
 def _metric_of_change(described: BriefCase, before: BriefCase, now: BriefCase) -> str:
     """Return the deciding metric that the reason names, or if it names none, the one that moved furthest the way of the case."""
-    way = 1 if (now.trials.rate or 0) > (before.trials.rate or 0) else -1
-    moved = {
-        name: (now.scores[name] - score) * way
-        for name, score in before.scores.items()
-        if name in now.gating and name in now.scores
-    }
+    moved = _moves(before, now)
     for name in described.gating:
         if re.search(rf"(?:^|\btrial \d+: ){re.escape(name)}[ :]", described.reason):
             return name if name in moved else ""
     best = max(moved, key=moved.__getitem__, default="")
-    return best if moved.get(best, 0.0) > 0 and not _lacks_verdict(described) else ""
+    return best if best and moved[best] > 0 and not _lacks_verdict(described) else ""
 
 
-def _score_change(case: ChangedCase) -> float:
-    rates = abs((case.base.rate or 0.0) - (case.candidate.rate or 0.0))
-    return rates + (abs(case.scores[1] - case.scores[0]) / 1e6 if case.scores else 0.0)
+def _moves(before: BriefCase, now: BriefCase) -> dict[str, float]:
+    way = 1 if (now.trials.rate or 0) > (before.trials.rate or 0) else -1  # that the case went: up or down
+    shared = [name for name in now.gating if name in before.scores and name in now.scores]
+    return {name: (now.scores[name] - before.scores[name]) * way for name in shared}
+
+
+def _size_of_change(before: BriefCase, now: BriefCase) -> float:
+    rates = abs((before.trials.rate or 0.0) - (now.trials.rate or 0.0))
+    return rates + max([0.0, *_moves(before, now).values()]) / 1e6
