@@ -89,6 +89,7 @@ class RefusedCase(SetupError):  # noqa: N818 - it is about a case, and reads so
         self.case, self.choose, self.changed_since = case, choose, changed_since
 
 
+@no_collection()
 def bless(
     run: str = "latest",
     cases: Sequence[str] = (),
@@ -128,7 +129,6 @@ def bless(
     )
 
 
-@no_collection()
 def bless_opened(
     open_file: OpenFile,
     run: EndedCases,

@@ -13,6 +13,7 @@ from fastapi.responses import JSONResponse
 from pydantic import Field
 
 from proctor.authoring.bless import OnCase
+from proctor.files.text.json_stream import no_collection
 from proctor.schema.format.wire_model import PageModel
 from proctor.web.pages.bless import BlessedPage, BlessPage, ChangedSinceError, CommentsLostError, Review
 from proctor.web.server.context import ContextDep
@@ -52,7 +53,7 @@ async def preview_bless(
     """Return the changes of the eval sets, case by case. Nothing is written; the ETag is the version of the files."""
 
     def preview(on_case: OnCase) -> BlessPage:
-        with context.runs() as store:
+        with context.runs() as store, no_collection():
             review = Review(store, run, context.root, context.locate_cases)
             return review.page(form.cases, form.trials, force=form.force, on_case=on_case)
 
