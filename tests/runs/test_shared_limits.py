@@ -92,10 +92,8 @@ async def test_all_members_together_make_exactly_as_many_calls_of_judges_as_allo
     assert len(judge.asked) == 17
     assert reasons(parts) - {""} == {"max_judge_calls: judges were asked 17 times"}
     stopped = wait_for_end(open_store(store), "nightly", 60.0)
-    assert (
-        "is not complete: stopped by max_judge_calls: judges were asked 17 times. `proctor resume nightly --max-judge-calls N`"
-        in stopped
-    )
+    assert "is not complete: stopped by max_judge_calls: judges were asked 17 times. " in stopped
+    assert f"`proctor resume nightly --max-judge-calls N --store={store}` resumes it" in stopped
     whole = open_store(store).load("nightly")
     assert whole.counts == {Outcome.PASSED: 17, Outcome.NOT_RUN: CASES - 17}
     assert (whole.outcome, whole.stopped_by) == (

@@ -332,6 +332,21 @@ def test_a_limit_leaves_the_rest_to_resume(project: Path, limit: list[str], said
     assert len(calls(project)) == 8
 
 
+def test_the_printed_command_names_a_store_that_is_not_the_projects(project: Path) -> None:
+    (project / "gate").touch()
+    (project / "strict.json").write_text('{"criteria": {"response_match_score": 1.0}}')
+    text = (project / "cases.evalset.json").read_text()
+    (project / "cases.evalset.json").write_text(text.replace("You sent", "Never sent"))
+    limited = ["--concurrency", "1", "--max-failures", "1", "--config", "strict.json"]
+    done = in_this_process(*EVAL, *limited, "--store", "runs.db")
+    (run,) = list_runs("runs.db")
+    command = f"proctor resume {run.run_id} --store=runs.db"
+    assert f"`{command}` resumes it" in done.stderr
+    shown = in_this_process("show", "--store", "runs.db")
+    assert f"`proctor resume {run.run_id[:6]} --store=runs.db` resumes it" in shown.stderr
+    assert in_this_process(*command.split()[1:]).returncode == 1
+
+
 # --- what the run wrote besides -----------------------------------------------------------------------------------------
 
 

@@ -22,6 +22,7 @@ from proctor.errors import EvalError, ProctorError, StoreError
 from proctor.reports.base import ReportOptions, is_terminal
 from proctor.reports.content.summary import exit_code
 from proctor.reports.terminal.progress import watch
+from proctor.runs.storage.open import store_option
 from proctor.schema.results.run_result import CaseResult, Outcome, RunKind, RunResult
 
 if TYPE_CHECKING:
@@ -40,8 +41,8 @@ class ResultOutputs:
     only_different: bool = False
     color: bool | None = None
     targets: RunTargets = field(default_factory=RunTargets)
-    resume_hint: str = "`proctor resume {run}` resumes it"
-    """Message after an interrupted run: the command that continues it."""
+    resume_hint: str = "`proctor resume {run}{store}` resumes it"
+    """Message after an interrupted run: the command that continues it, in a store that is not the project's."""
 
     @property
     def needs_evidence(self) -> bool:
@@ -63,7 +64,7 @@ class Execution:
         self.code_of: Callable[[Sequence[RunResult]], int] = exit_code
         """Returns the exit code for the runs."""
         self.resume_hint: Callable[[RunResult], str] = lambda run: result_outputs.resume_hint.format(
-            run=run.run_id
+            run=run.run_id, store=store_option(result_outputs.targets.store)
         )
         """Returns the sentence how an unfinished run is resumed."""
         options = ReportOptions(
@@ -178,7 +179,7 @@ class Execution:
             self._say_how_to_resume()
         if not is_terminal(sys.stderr):
             return
-        for line in _show_commands(runs):
+        for line in _show_commands(runs, store_option(self._outputs.targets.store)):
             notify(line)
         if code and not any(run.run_id for run in runs):
             self._say_how_to_rerun()
@@ -193,15 +194,15 @@ class Execution:
 _TELLING = {Outcome.FAILED, Outcome.ERROR, Outcome.INCONCLUSIVE}
 
 
-def _show_commands(runs: Sequence[RunResult]) -> Iterator[str]:
+def _show_commands(runs: Sequence[RunResult], store: str) -> Iterator[str]:
     for run in runs:
         if not run.run_id:
             continue
         looks_closer = run.counts.keys() & _TELLING  # skip a long search if every case passed
-        failed = (
-            next((case.eval_id for case in run.cases if case.outcome in _TELLING), "") if looks_closer else ""
-        )
-        yield f"  run {run.run_id} · proctor show {run.run_id}{f' {shlex.quote(failed)}' if failed else ''}"
+        cases = run.cases if looks_closer else ()
+        failed = (case.eval_id for case in cases if case.outcome in _TELLING)
+        first = next((f" {shlex.quote(eval_id)}" for eval_id in failed), "")
+        yield f"  run {run.run_id} · proctor show {run.run_id}{first}{store}"
 
 
 def _progress_sentence(runs: Sequence[RunResult], trials_left: int) -> str:

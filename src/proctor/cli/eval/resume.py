@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import closing
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -123,7 +124,7 @@ def _resume(run: str | None, options: dict[str, Any], executions: list[Execution
         execution = Execution(result_outputs, stdout)
         executions.append(execution)
         if is_shared(opened, run_id):  # it has its own limits, until a flag changes them
-            execution.resume_hint = shared_resume_hint
+            execution.resume_hint = partial(shared_resume_hint, opened)
         else:
             options |= usage_limits(options, settings)
         if run is None:
@@ -141,6 +142,7 @@ _MOST_NAMED = 3
 def _others_left(store: Store) -> str:
     """Return a message that names the run to be resumed if several are unfinished, otherwise an empty string."""
     from proctor.runs.resume import unfinished_runs
+    from proctor.runs.storage.open import store_option
 
     left = list(unfinished_runs(store))
     if len(left) < 2:
@@ -150,7 +152,7 @@ def _others_left(store: Store) -> str:
     more = f", and {len(others) - _MOST_NAMED} more" if len(others) > _MOST_NAMED else ""
     return (
         f"{len(left)} runs are unfinished. This resumes the newest, {newest.run_id} ({newest.agent}); "
-        f"left are {', '.join(names)}{more}: `proctor resume {others[0].run_id}`"
+        f"left are {', '.join(names)}{more}: `proctor resume {others[0].run_id}{store_option(store)}`"
     )
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from proctor.cli.eval.execution import Execution, Start
 from proctor.cli.messages import ERROR, notify
 from proctor.reports.content.summary import exit_code, sentence
+from proctor.runs.storage.open import store_option
 from proctor.schema.results.manifest import RunState
 from proctor.schema.results.run_result import RunResult
 
@@ -73,7 +75,7 @@ def carry_out_part(execution: Execution, start: Start, store: Store, run_id: str
         return exit_code([store.load(run_id)] if _is_last(runs) else runs)
 
     execution.code_of = code_of
-    execution.resume_hint = shared_resume_hint
+    execution.resume_hint = partial(shared_resume_hint, store)
     execution.afterwards = lambda runs: _say_state(store, run_id, is_last=_is_last(runs))
     return execution.carry_out(start)
 
@@ -95,7 +97,9 @@ def code_after_empty_part(options: Mapping[str, Any], store: Store | None) -> in
 def _say_state(store: Store, run_id: str, *, is_last: bool) -> None:
     """Report the verdict of the whole run, or how many parts are complete."""
     if is_last:
-        notify(f"run {run_id} is complete: {sentence(store.load(run_id))} (`proctor show {run_id}`)")
+        notify(
+            f"run {run_id} is complete: {sentence(store.load(run_id))} (`proctor show {run_id}{store_option(store)}`)"
+        )
         return
     members: list[RunMember] = getattr(store, "members", lambda _: [])(run_id)
     if members:
@@ -105,7 +109,8 @@ def _say_state(store: Store, run_id: str, *, is_last: bool) -> None:
             notify(f"{state}, the others stopped by {stopped_by}")
         else:
             notify(
-                f"{state}. The last one reports the verdict of the run; `proctor show {run_id} --wait` waits for it"
+                f"{state}. The last one reports the verdict of the run; `proctor show {run_id} --wait{store_option(store)}` "
+                "waits for it"
             )
 
 
@@ -114,8 +119,9 @@ def is_shared(store: Store, run_id: str) -> bool:
     return bool(getattr(store, "members", lambda _: [])(run_id))
 
 
-def shared_resume_hint(run: RunResult) -> str:
+def shared_resume_hint(store: Store, run: RunResult) -> str:
     """Return how a run that several processes write is resumed: after a limit of all, with a higher one."""
     from proctor.runs.storage.join_run import cap_hint
 
-    return cap_hint(run.run_id, run.stopped_by) or f"`proctor resume {run.run_id}` resumes it"
+    hint = cap_hint(store, run.run_id, run.stopped_by)
+    return hint or f"`proctor resume {run.run_id}{store_option(store)}` resumes it"

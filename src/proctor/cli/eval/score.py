@@ -91,7 +91,7 @@ def _score(
             outputs,
             bool(options["details"] or common().verbose),
             color=False if common().no_color else None,
-            resume_hint="`proctor score {run}` re-scores it",
+            resume_hint="`proctor score {run}{store}` re-scores it",
         )
         execution = Execution(result_outputs, stdout)
         executions.append(execution)
@@ -123,11 +123,12 @@ def _afterwards(
 ) -> None:
     """Show the changed verdicts, and suggest `proctor resume` if the run is incomplete."""
     from proctor.cli.messages import notify
+    from proctor.runs.storage.open import store_option
     from proctor.schema.results.run_result import Outcome
 
     _show_changes(store, result, result_outputs, execution, stdout)
     if result.counts.get(Outcome.NOT_RUN):
-        notify(f"not all of it was run: `proctor resume {result.run_id}` resumes it")
+        notify(f"not all of it was run: `proctor resume {result.run_id}{store_option(store)}` resumes it")
 
 
 def _show_changes(

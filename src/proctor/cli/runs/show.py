@@ -194,6 +194,7 @@ def _show_for_people(
     from proctor.reports.base import ReportOptions
     from proctor.reports.content.run_list import write_run_header
     from proctor.runs.storage.lookup import listed_run
+    from proctor.runs.storage.open import store_option
     from proctor.schema.results.manifest import RunState
 
     report_options = ReportOptions(verbose=options["verbose"], color=options["color"])
@@ -201,22 +202,22 @@ def _show_for_people(
     write_run_header(entry, judging, stdout, options=report_options)
     report_for(stdout).write([result], stdout, options=report_options)
     if entry.run.state is RunState.UNFINISHED:
-        notify(_resume_hint(entry))
+        notify(_resume_hint(entry, store_option(store)))
     elif (last := store.judgings(result.run_id)[-1]).number > entry.run.judging:
         notify(
             f"scoring {last.number} does not count: it was interrupted, or the run was resumed after it. "
-            f"`proctor score {entry.short}` re-scores the whole run"
+            f"`proctor score {entry.short}{store_option(store)}` re-scores the whole run"
         )
 
 
-def _resume_hint(entry: ListedRun) -> str:
-    """Return the message for an unfinished run: the command that resumes it, or removes a partial import."""
+def _resume_hint(entry: ListedRun, store: str) -> str:
+    """Return the message for an unfinished run: the command, with the option `store`, that resumes it or removes a partial import."""
     if entry.imported_from:
         return (
             f"incomplete: its import from {entry.imported_from} was interrupted. "
-            f"`proctor prune --run {entry.short}` deletes it, and the file can be imported again"
+            f"`proctor prune --run {entry.short}{store}` deletes it, and the file can be imported again"
         )
-    return f"unfinished: `proctor resume {entry.short}` resumes it"
+    return f"unfinished: `proctor resume {entry.short}{store}` resumes it"
 
 
 def show_case(

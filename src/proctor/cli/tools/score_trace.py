@@ -99,7 +99,7 @@ def _score_traces(
         bool(options["details"] or common().verbose),
         color=False if common().no_color else None,
         targets=targets,
-        resume_hint="`proctor score {run}` re-scores it",
+        resume_hint="`proctor score {run}{store}` re-scores it",
     )
     with closing(targets), reserve_stdout() as stdout:
         start = _scoring(traces, options["sets"], {**scoring_options, "store": targets.store})

@@ -22,6 +22,7 @@ from proctor.errors import NothingToRunError, RunInUseError, SetupError, SetupPr
 from proctor.runs.resume_changes import changes, plain
 from proctor.runs.setup.judge_and_user import AN_OBJECT, JudgesOnDemand, UsersOnDemand
 from proctor.runs.setup.manifest import add_description, judging_of, planned_cases
+from proctor.runs.storage.open import store_option
 from proctor.schema.results.manifest import Manifest, RunState, RunSummary
 from proctor.schema.results.run_result import CaseResult
 from proctor.schema.serialize import HASH_BYTES
@@ -339,7 +340,7 @@ def dead_parts(store: Any, run_id: str, *, is_first: bool) -> Iterator[str]:
     if is_first and members and not dead:
         raise SetupError(
             f"run {run_id}: there is nothing to resume, as every part that is left is being run: {_under_way(members)}. "
-            f"`proctor show {run_id} --wait` waits for the verdict"
+            f"`proctor show {run_id} --wait{store_option(store)}` waits for the verdict"
         )
     yield from dead
 
@@ -359,27 +360,28 @@ def wait_for_end(store: Store, run_id: str, seconds: float) -> str:
     while (state := store.record(run_id).state) is not RunState.FINISHED:
         members: list[RunMember] = getattr(store, "members", lambda _: [])(run_id)
         if state is RunState.UNFINISHED and not members:
-            return f"run {run_id} is unfinished, and no process runs it: `proctor resume {run_id}` resumes it"
+            return f"run {run_id} is unfinished, and no process runs it: `proctor resume {run_id}{store_option(store)}` resumes it"
         if (
             members
             and (stopped_by := store.summary(run_id, 1).stopped_by)
-            and (hint := cap_hint(run_id, stopped_by))
+            and (hint := cap_hint(store, run_id, stopped_by))
         ):
             return f"run {run_id} is not complete: stopped by {stopped_by}. {hint}"
         if time.monotonic() >= until:
             left = f": {_under_way(members)}" if members else ""
-            return f"run {run_id} is not complete after {seconds:g} s{left}. `proctor resume {run_id}` runs parts without a process"
+            resumed = f"`proctor resume {run_id}{store_option(store)}` runs parts without a process"
+            return f"run {run_id} is not complete after {seconds:g} s{left}. {resumed}"
         time.sleep(_LOOK_SECONDS)
     return ""
 
 
-def cap_hint(run_id: str, stopped_by: str) -> str:
+def cap_hint(store: Store, run_id: str, stopped_by: str) -> str:
     """Return how a run continues that a cap of all its parts has stopped; empty if none has."""
     name = stopped_by.partition(":")[0]
     if name not in CAPS:
         return ""
     flag = name.replace("_", "-")
     return (
-        f"`proctor resume {run_id} --{flag} N` resumes it with N as the limit of all parts together, in which what was spent "
-        "counts"
+        f"`proctor resume {run_id} --{flag} N{store_option(store)}` resumes it with N as the limit of all parts together, in "
+        "which what was spent counts"
     )
