@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from tests.browser.conftest import Site
-from tests.browser.flow import Flow
+from tests.browser.editor.flow import Flow
 from tests.browser.samples import proctor
 
 MODELS = {"small": (8, "gpt-4o-mini"), "old": (4, "gpt-4o"), "large": (16, "o1"), "medium": (16, "gpt-4o")}

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Site
-from tests.browser.flow import Flow
+from tests.browser.editor.flow import Flow
 from tests.browser.samples import proctor
 
 Look = Callable[[Page], None]
