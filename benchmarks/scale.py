@@ -1,7 +1,9 @@
 """W11: what commands on large stored runs take: statements of the store for each case, and growth with ten times the cases.
 
     python -m benchmarks.scale eval|resume FOLDER CASES     a new run; or one that was stopped before its last cases, resumed
+    python -m benchmarks.scale eval-into URL CASES          a new run in a store that exists, such as one in PostgreSQL
     python -m benchmarks.scale score|delete STORE           the newest run of a store, on a copy
+    python -m benchmarks.scale distant-score STORE          the same, with 1 ms added to each statement
     python -m benchmarks.scale trials FOLDER TRIALS         a run of at most 1,000 cases whose agent answers at once
 
 A statement costs a round trip where the store is on a server. Statements and memory depend little on other work of the machine.
@@ -15,6 +17,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -85,9 +88,9 @@ def _measured(folder: Path, repeats: int, cases: int) -> dict[str, Found]:
 class _Statements:
     """The number of statements that SQLite executes from now on."""
 
-    def __init__(self) -> None:
-        """Begin to count the statements of connections that are opened from now on."""
-        self.count = 0
+    def __init__(self, delay: float = 0) -> None:
+        """Begin to count the statements of connections that are opened from now on; each waits `delay` seconds."""
+        self.count, self._delay = 0, delay
         self._connect = sqlite3.connect
         sqlite3.connect = self._traced  # type: ignore[assignment]  # the same call
 
@@ -98,15 +101,17 @@ class _Statements:
 
     def _add(self, _statement: str) -> None:
         self.count += 1
+        if self._delay:
+            time.sleep(self._delay)
 
 
-def _report(cases: int, command: Callable[[], object]) -> None:
-    statements, watch = _Statements(), workload.Stopwatch()
+def _report(cases: int, command: Callable[[], object], delay: float = 0) -> None:
+    statements, watch = _Statements(delay), workload.Stopwatch()
     command()
     workload.report(**watch.stop(), statements=statements.count / cases)
 
 
-def _run(store: Path, cases: int, **options: Any) -> None:
+def _run(store: Path | str, cases: int, **options: Any) -> None:
     from benchmarks.ours import CONFIGS, ScriptedAgent
     from proctor import EvalSet, evaluate_sync
 
@@ -154,12 +159,12 @@ def resume(folder: Path, cases: int) -> None:
     _remove(store)
 
 
-def score(store: Path) -> None:
-    """Score the newest run again, by another threshold."""
+def score(store: Path, delay: float = 0) -> None:
+    """Score the newest run again, by another threshold; each statement takes `delay` seconds longer."""
     from benchmarks.ours import CONFIGS
     from proctor import rescore_sync
 
-    _report(_cases(store), lambda: rescore_sync(store=store, config=CONFIGS["rouge"]))
+    _report(_cases(store), lambda: rescore_sync(store=store, config=CONFIGS["rouge"]), delay)
 
 
 def delete(store: Path) -> None:
@@ -198,6 +203,10 @@ if __name__ == "__main__":
             resume(Path(folder), int(cases))
         case ["trials", folder, trials]:
             run_trials(Path(folder), int(trials))
+        case ["eval-into", url, cases]:
+            _report(int(cases), lambda: _run(url, int(cases)))
+        case ["distant-score", store]:
+            _on_copy(partial(score, delay=0.001), Path(store))
         case ["score", store]:
             _on_copy(score, Path(store))
         case ["delete", store]:
