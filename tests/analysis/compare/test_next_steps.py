@@ -101,8 +101,8 @@ def manifest(source: str, commit: str | None, reference: str = "bot.py") -> Mani
             manifest("old", "c0ffee"), manifest("new", "c0ffee+"), "base (first check out commit c0ffee): ", id="now modified"
         ),
         pytest.param(
-            manifest("old", "c0ffee+"), manifest("new", "beef"),
-            "base (first check out commit c0ffee and its uncommitted changes): ", id="modified before"
+            manifest("old", f"{'c0ffee' * 6}dead+"), manifest("new", "beef"),
+            "base (first check out commit c0ffeec0ffee and its uncommitted changes): ", id="modified before, the first 12 digits"
         ),
         pytest.param(
             manifest("old", None), manifest("new", None), "base (first check out the old source): ", id="commit unknown"

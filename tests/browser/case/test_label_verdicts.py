@@ -91,7 +91,7 @@ def test_a_second_person_labels_and_the_judge_is_calibrated(
     label_by_keys(page, "ppfp")
     expect(main).to_contain_text("ben: 4 labels")
     expect(main).to_contain_text("ann and ben: 1 of 4 common labels differ")
-    expect(page.get_by_role("img", name="Cohen’s kappa 0.00")).to_be_visible()
+    expect(page.get_by_role("img", name="ann and ben: Cohen’s kappa 0.00")).to_be_visible()
     page.get_by_text("1 verdict with different labels").click()
     expect(main).to_contain_text("ann: pass · ben: fail")
     expect(main).to_contain_text("No majority: left out of the calibration.")

@@ -223,7 +223,7 @@ def _command(manifest: Manifest, moved: Sequence[ChangedCase], trials: int, stor
 def _checkout(base: AgentManifest, candidate: AgentManifest, *, is_same: bool) -> str:
     """Return what to do before the command of the base; the same command runs the candidate unless the source is the old one."""
     is_other_commit = base.commit is not None and base.commit != candidate.commit
-    commit = (base.commit or "").removesuffix("+")
+    commit = (base.commit or "").removesuffix("+")[:12]
     changes = " and its uncommitted changes" if (base.commit or "").endswith("+") else ""
     if not is_same:
         return f" (at commit {commit}{changes})" if is_other_commit else ""

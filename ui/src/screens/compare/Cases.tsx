@@ -41,7 +41,6 @@ export function Cases({ page }: { page: ComparisonPage }) {
         />
       )}
       {page.cases.length > 0 && <Kinds page={page} only={only} choose={(to) => setQuery({ only: to })} />}
-      {shown.length > 0 && <Slopes cases={shown} address={address} />}
       {shown.length ? (
         <Table label="Changed cases" rows={shown} columns={columns} idOf={idOf} href={href} />
       ) : (
@@ -52,6 +51,7 @@ export function Cases({ page }: { page: ComparisonPage }) {
           This file contains the first {numText(shown.length - unavailable)} side by side. For any other case: <code>{page.command} SET/CASE</code>
         </p>
       )}
+      {shown.length > 0 && <Slopes cases={shown} address={address} />}
     </section>
   );
 }

@@ -29,9 +29,9 @@ export function LabelProgress({ page }: { page: LabellingPage }) {
           </tr>
         </thead>
         <tbody>
-          <Rate name="TPR" term="truePositiveRate" count={`${progress.passes} pass`} figure={progress.tpr} wanted={progress.wanted_passes} />
-          <Rate name="TNR" term="trueNegativeRate" count={`${progress.fails} fail`} figure={progress.tnr} wanted={progress.wanted_fails} />
-          <Rate name="kappa" term="kappa" count={String(progress.passes + progress.fails)} figure={progress.kappa} wanted={null} />
+          <Rate name="True positive rate (TPR)" term="truePositiveRate" count={`${progress.passes} pass`} figure={progress.tpr} wanted={progress.wanted_passes} />
+          <Rate name="True negative rate (TNR)" term="trueNegativeRate" count={`${progress.fails} fail`} figure={progress.tnr} wanted={progress.wanted_fails} />
+          <Rate name="Cohen’s kappa" term="kappa" count={String(progress.passes + progress.fails)} figure={progress.kappa} wanted={null} />
         </tbody>
       </table>
       <p>{wantedText(page)}</p>

@@ -5,8 +5,8 @@ import { itemText, judgesPath, labelAddress, labelPath, labelsText, storedText, 
 const ITEM: LabelledItem = { eval_set_id: "trips", eval_id: "rome", position: 3, number: 1, turn: 0, rubric_id: "polite" };
 const LABEL: LabelPart = { metric: "", turn: 0, rubric_id: "", passes: true, note: "", labeller: "ann", labelled_at: 1 };
 
-function progress(wanted: number, unlabelled: number): Pick<LabellingPage, "progress" | "unlabelled"> {
-  return { unlabelled, progress: { aim: 0.2, wanted } as LabellingPage["progress"] };
+function progress(wanted: number, unlabelled: number, fails = 1): Pick<LabellingPage, "progress" | "unlabelled"> {
+  return { unlabelled, progress: { aim: 0.2, wanted, passes: 0, fails } as LabellingPage["progress"] };
 }
 
 describe("labels", () => {
@@ -24,6 +24,7 @@ describe("labels", () => {
 
   it.each([
     ["some are missing", progress(40, 100), "At the present share of passes, about 40 more labels make both confidence intervals at most 20 percentage points wide."],
+    ["there are none", progress(40, 100, 0), "If half of the labels are passes, about 40 more labels make"],
     ["one is missing", progress(1, 100), "At the present share of passes, about 1 more label makes both confidence intervals at most 20 percentage points wide."],
     ["the run has too few", progress(40, 1), "This run has only 1 verdict without a label: a run of more cases or trials has more."],
     ["none is missing", progress(0, 0), "Both confidence intervals are at most 20 percentage points wide: the judge can be calibrated."],

@@ -42,7 +42,8 @@ export function wantedText({ progress, unlabelled }: Pick<LabellingPage, "progre
   const width = Math.round(progress.aim * 100);
   if (!progress.wanted) return `Both confidence intervals are at most ${width} percentage points wide: the judge can be calibrated.`;
   const rest = progress.wanted > unlabelled ? ` This run has only ${verdictsText(unlabelled)} without a label: a run of more cases or trials has more.` : "";
-  return `At the present share of passes, about ${numText(progress.wanted)} more ${progress.wanted === 1 ? "label makes" : "labels make"} both confidence intervals at most ${width} percentage points wide.${rest}`;
+  const share = progress.passes + progress.fails ? "At the present share of passes" : "If half of the labels are passes";
+  return `${share}, about ${numText(progress.wanted)} more ${progress.wanted === 1 ? "label makes" : "labels make"} both confidence intervals at most ${width} percentage points wide.${rest}`;
 }
 
 function verdictsText(count: number): string {

@@ -6,11 +6,14 @@ import { OUTCOME_OF_LETTER, filledClass, outcomeWord } from "../../../components
 import { trialSign } from "../../../components/charts/TrialStrip";
 import { Button } from "../../../components/forms/Button";
 import { Breakable } from "../../../components/text/Breakable";
+import { useWidth } from "../../../components/charts/useWidth";
 import { numText } from "../../../components/text/numberFormats";
 import styles from "./Pictures.module.css";
 
 const FIRST = 20;
 const MORE = 100;
+const NAME = 220; // pixels of a column of cases: the name, and each trial
+const CELL = 30;
 
 interface Props {
   page: RunPage;
@@ -22,28 +25,21 @@ interface Props {
 export function TrialMap({ page, shown }: Props) {
   const rows = useMemo(() => shown(), [shown]);
   const [most, setMost] = useState(FIRST);
+  const [box, width] = useWidth();
   const trials = Math.max(1, ...rows.map(({ strip }) => strip.length));
+  const drawn = rows.slice(0, most);
+  const columns = Math.max(1, Math.floor(width / (NAME + trials * CELL)));
+  const height = Math.ceil(drawn.length / columns);
   if (!rows.length) return <p className="dim">No case matches the filter.</p>;
   return (
     <>
-      <div className={styles.scroll} tabIndex={0} role="region" aria-label="Trials">
-        <table className={styles.map}>
-          <caption className="hidden">The outcome of each trial of each case</caption>
-          <thead>
-            <tr>
-              <th scope="col">Case</th>
-              {Array.from({ length: trials }, (_, trial) => (
-                <th key={trial} scope="col">{trial + 1}</th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {rows.slice(0, most).map((row) => (
-              <MapRow key={row.position} run={page.run_id} row={row} />
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <section ref={box} className={styles.scroll} tabIndex={0} aria-label="Trials">
+        {Array.from({ length: columns }, (_, column) => drawn.slice(column * height, (column + 1) * height))
+          .filter((cases) => cases.length)
+          .map((cases) => (
+            <MapColumn key={cases[0]?.position} run={page.run_id} rows={cases} trials={trials} />
+          ))}
+      </section>
       <div className={`${styles.foot} no-print`}>
         <span className="dim small">
           {numText(Math.min(most, rows.length))} of {numText(rows.length)} cases, in the order of the table
@@ -55,6 +51,27 @@ export function TrialMap({ page, shown }: Props) {
         )}
       </div>
     </>
+  );
+}
+
+function MapColumn({ run, rows, trials }: { run: string; rows: readonly CaseRow[]; trials: number }) {
+  return (
+    <table className={styles.map}>
+      <caption className="hidden">The outcome of each trial of each case</caption>
+      <thead>
+        <tr>
+          <th scope="col">Case</th>
+          {Array.from({ length: trials }, (_, trial) => (
+            <th key={trial} scope="col">{trial + 1}</th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row) => (
+          <MapRow key={row.position} run={run} row={row} />
+        ))}
+      </tbody>
+    </table>
   );
 }
 
