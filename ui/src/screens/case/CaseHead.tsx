@@ -40,7 +40,6 @@ export function CaseHead({ page, order, number, trial, onTrial, differences, onN
         </span>
         {page.place && <code>{safeText(page.place)}</code>}
         <CopySmall text={`${page.eval_set_id}/${page.eval_id}`} what="Copy id of the case" action="id">Copy id</CopySmall>
-        <span className="grow" />
         <Neighbours order={order} />
       </div>
       <div className={`${styles.name} row`}>

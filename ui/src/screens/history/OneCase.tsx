@@ -158,7 +158,7 @@ function columnsOf(deciding: readonly Series[]): Column<Row>[] {
       ({ name }): Column<Row> => ({
         id: `score ${name}`,
         head: <span className={styles.metric}><Breakable text={name} /></span>,
-        width: `minmax(96px, ${Math.min(212, Math.max(96, 34 + 7 * name.length))}px)`,
+        width: `minmax(96px, ${Math.min(140, Math.max(96, 34 + 7 * name.length))}px)`,
         align: "end",
         optional: true,
         cell: ({ run }) => scoreText(scores.get(name)?.get(run.run_id)),

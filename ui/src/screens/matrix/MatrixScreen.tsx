@@ -170,7 +170,7 @@ function RunHead({ run }: { run: MatrixHead }) {
     <Link href={`/runs/${encodeURIComponent(run.run_id)}`} className={styles.head}>
       <b><Breakable text={run.agent} /></b>
       <span>
-        <code>{run.commit ? shortCommit(run.commit) : run.short}</code>
+        <code>{run.short}</code> {run.commit && <code>{shortCommit(run.commit)}</code>}
       </span>
       <span>
         <span title={DEFINITIONS.passRate}>cases passed</span> {numText(run.passed.count)} of {numText(run.passed.of)} · <Percent value={run.passed.rate} />
