@@ -1,64 +1,104 @@
-"""Parts of a run are killed while they ask judges: together with their successors they ask no more often than allowed."""
+"""Processes that ask judges are killed: together with their successors they neither ask more often nor spend more than allowed."""
 
 import os
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from proctor.models.prices import price_of
 from tests.authoring.audit_judge import script_of
 from tests.cli.project import case, make_project
-from tests.models.loopback import Asked, Completion, serve_models
+from tests.models.loopback import Asked, Completion, ModelServer, serve_models
 
 pytest.importorskip("pydantic_ai", reason="the extra `judges` is not installed")
 pytestmark = pytest.mark.nightly  # many processes
 
 CASES, KILLS, MOST_CALLS = 100, 8, 80
+TOKENS = [(100, 20), (400, 20), (100, 200)]
+"""Input and output of the answers, in turn."""
+
+Start = Callable[..., subprocess.Popen[bytes]]
 
 
-def test_the_limit_of_judge_calls_holds_over_kills(tmp_path: Path) -> None:
+def prices() -> list[float]:
+    """Return what an answer of gemini-2.5-flash with each of `TOKENS` costs in dollars."""
+    return [
+        price_of("gemini-2.5-flash", input_tokens=read, output_tokens=written) or 0.0
+        for read, written in TOKENS
+    ]
+
+
+@contextmanager
+def judged_project(folder: Path) -> Iterator[tuple[ModelServer, Start]]:
+    """Write a project whose cases a judge scores; yield its server, and what starts a command there with its output in a file."""
     names = [f"n{number}" for number in range(CASES)]
     judged = {"final_response_match_v2": {"threshold": 0.5, "judge_model_options": {"num_samples": 1}}}
-    make_project(tmp_path, *(case(name, name) for name in names), criteria=judged)
-    answer = script_of(str.__eq__)
+    make_project(folder, *(case(name, name) for name in names), criteria=judged)
+    scripts = [script_of(str.__eq__, tokens=tokens) for tokens in TOKENS]
 
     def at_various_times(asked: Asked) -> Completion:
-        return answer(asked, delay=0.02 * (asked.number % 5))
+        return scripts[asked.number % len(scripts)](asked, delay=0.02 * (asked.number % 5))
 
     with serve_models(at_various_times) as server:
-        command = [
-            "eval",
-            "agent.py",
-            "cases.evalset.json",
-            "--judge",
-            server.name("openai:gpt-5"),
-            "--max-judge-calls",
-            str(MOST_CALLS),
-        ]
         environment = {**os.environ, **server.environment()}
 
-        def start(part: int) -> subprocess.Popen[bytes]:
-            words = [*command, "--store", "sqlite:runs.db", "--shard", f"{part}/2", "--join", "nightly"]
-            with (tmp_path / "output.txt").open("ab") as output:
+        def start(*words: str) -> subprocess.Popen[bytes]:
+            with (folder / "output.txt").open("ab") as output:
                 return subprocess.Popen(
-                    [sys.executable, "-m", "proctor", *words], cwd=tmp_path, env=environment,
-                    stdout=output, stderr=subprocess.STDOUT,
+                    [sys.executable, "-m", "proctor", *words, "--store", "sqlite:runs.db"], cwd=folder,
+                    env=environment, stdout=output, stderr=subprocess.STDOUT,
                 )  # fmt: skip
 
-        parts = [start(1), start(2)]
+        yield server, start
+
+
+def kill_when_asked(process: subprocess.Popen[bytes], server: ModelServer, times: int) -> None:
+    """Kill `process` after the judge was asked so many times."""
+    until = time.monotonic() + 60
+    while server.count < times and process.poll() is None:
+        assert time.monotonic() < until
+        time.sleep(0.005)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+
+
+def killed_parts(folder: Path, *limit: str, model: str) -> tuple[int, str]:
+    """Run two parts, of which one is killed again and again; return how often the judge was asked, and the output."""
+    with judged_project(folder) as (server, start):
+
+        def start_part(part: int) -> subprocess.Popen[bytes]:
+            return start(
+                "eval", "agent.py", "cases.evalset.json", "--judge", model.format(server.name("openai:gpt-5")),
+                *limit, "--shard", f"{part}/2", "--join", "nightly",
+            )  # fmt: skip
+
+        parts = [start_part(1), start_part(2)]
         for kill in range(1, KILLS + 1):
-            until = time.monotonic() + 60
-            while server.count < 5 * kill and parts[0].poll() is None:
-                assert time.monotonic() < until
-                time.sleep(0.005)
-            parts[0].send_signal(signal.SIGKILL)
-            parts[0].wait()
-            parts[0] = start(1)
+            kill_when_asked(parts[0], server, 5 * kill)
+            parts[0] = start_part(1)
         codes = {part.wait(120) for part in parts}
-        output = (tmp_path / "output.txt").read_text()
+        output = (folder / "output.txt").read_text()
         assert codes <= {0, 1, 3}, output
-        assert MOST_CALLS / 2 < server.count <= MOST_CALLS, output
-    assert "Traceback" not in output
+        assert "Traceback" not in output
+        return server.count, output
+
+
+def test_the_limit_of_calls_holds_over_kills(tmp_path: Path) -> None:
+    calls, output = killed_parts(tmp_path, "--max-judge-calls", str(MOST_CALLS), model="{}")
+    assert MOST_CALLS / 2 < calls <= MOST_CALLS, output
+
+
+def test_the_limit_of_cost_holds_over_kills(tmp_path: Path) -> None:
+    """A call may cost more than all before it: both parts together spend at most the limit and one such call of each part."""
+    price = prices()
+    most = sum(price) * MOST_CALLS / len(price)
+    calls, output = killed_parts(tmp_path, "--max-cost", f"{most:.6f}", model="google:gemini-2.5-flash")
+    spent = sum(price[number % len(price)] for number in range(1, calls + 1))
+    print(f"{KILLS} kills, {calls} calls, ${spent:.6f} of ${most:.6f}")
+    assert most / 2 < spent <= most + 2 * max(price), output
