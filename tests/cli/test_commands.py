@@ -87,7 +87,7 @@ def test_version() -> None:
         ),
         (
             ["eval", "--num_runs", "many"],
-            "error: Invalid value for '--num-runs' / '--trials': 'many' is not a valid integer",
+            "error: Invalid value for '--num-runs' / '--trials': 'many' is not a valid whole number",
         ),
         (["eval", "--timeout", "0"], "error: Invalid value for '--timeout': 0.0 is not in the range x>0."),
         (["eval", "--metrics", ","], "error: Invalid value for '--metrics': expected one or more names"),

@@ -100,7 +100,13 @@ class SectionedOption(click.Option):
 
     def type_cast_value(self, ctx: click.Context, value: Any) -> Any:
         """Convert the value; reject a number that exceeds the integer range of the store."""
-        converted = super().type_cast_value(ctx, value)
+        try:
+            converted = super().type_cast_value(ctx, value)
+        except click.BadParameter as error:  # Click names its types
+            error.message = error.message.replace("integer range", "whole number").replace(
+                "float range", "number"
+            )
+            raise
         numbers = converted if isinstance(converted, tuple) else (converted,)
         if any(isinstance(number, int | float) and number > LARGEST for number in numbers):
             raise click.BadParameter("a number is at most 2**63 - 1 (9223372036854775807)", ctx, self)
