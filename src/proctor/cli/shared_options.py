@@ -103,10 +103,8 @@ class SectionedOption(click.Option):
         try:
             converted = super().type_cast_value(ctx, value)
         except click.BadParameter as error:  # Click names its types
-            error.message = error.message.replace("integer range", "whole number").replace(
-                "float range", "number"
-            )
-            raise
+            message = error.message.replace("integer range", "whole number").replace("float range", "number")
+            raise click.BadParameter(message, ctx, self) from None
         numbers = converted if isinstance(converted, tuple) else (converted,)
         if any(isinstance(number, int | float) and number > LARGEST for number in numbers):
             raise click.BadParameter("a number is at most 2**63 - 1 (9223372036854775807)", ctx, self)
