@@ -67,7 +67,7 @@ def test_everything_that_is_wrong_is_next_to_its_field(page: Page, problems: Pro
     page.get_by_label("Trials in parallel").fill("0")
     expect(metric.get_by_role("alert").filter(has_text="threshold").first).to_be_visible()
     expect(page.get_by_text("No model is called 'no-such-model'")).to_be_visible()
-    expect(page.get_by_text("A whole number of at least 1, not 0")).to_be_visible()
+    expect(page.get_by_text("A whole number from 1 to 1,000, not 0")).to_be_visible()
     expect(page.get_by_role("button", name="Start the run")).to_be_disabled()
     shot(page, "start-wrong")
 

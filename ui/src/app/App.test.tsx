@@ -1,6 +1,6 @@
 import { act } from "react";
 import { createRoot } from "react-dom/client";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { click, eventually, fixedSource, press } from "../../test/render";
 import { App } from "./App";
 import { NAV, SCREENS } from "./routes";
@@ -10,12 +10,12 @@ const EMPTY = { "/api/runs?limit=100": { items: [], next: null, total: 0 }, "/ap
 let leave = () => undefined as void;
 afterEach(() => leave());
 
-async function open(path: string, live: boolean, places: Record<string, string> = {}): Promise<HTMLElement> {
+async function open(path: string, live: boolean, places: Record<string, string> = {}, answers: Record<string, unknown> = EMPTY): Promise<HTMLElement> {
   window.history.replaceState(null, "", live ? path : `/report.html#${path}`);
   const host = document.body.appendChild(document.createElement("div"));
   const root = createRoot(host);
   leave = () => act(() => root.unmount());
-  act(() => root.render(<App source={fixedSource(EMPTY, live)} start="/nowhere" places={places} />));
+  act(() => root.render(<App source={fixedSource(answers, live)} start="/nowhere" places={places} />));
   await eventually(() => expect(host.querySelector("h1")).not.toBeNull());
   return host;
 }
@@ -45,6 +45,14 @@ describe("the page", () => {
   it("shows an unknown address as not found", async () => {
     const host = await open("/nowhere", true);
     expect(host.querySelector("h1")?.textContent).toBe("Page not found");
+  });
+
+  it("states why a screen cannot be shown, until another one is", async () => {
+    vi.spyOn(console, "error").mockReturnValue();
+    const host = await open("/eval-sets", true, {}, { ...EMPTY, "/api/eval-sets": { items: 3 } });
+    await eventually(() => expect(host.querySelector("main")?.textContent).toContain("This screen cannot be shownThis is a defect of Proctor: TypeError"));
+    click(host.querySelector('a[href="/runs"]'));
+    await eventually(() => expect(host.querySelector("h1")?.textContent).toBe("No runs yet"));
   });
 
   it("goes from page to page in a file, and back, with the query behind the #", async () => {

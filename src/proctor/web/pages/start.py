@@ -52,7 +52,7 @@ class StartRun(PageModel):
     """Start no trial once N cases did not pass."""
     max_time: Amount | None = None
     """Start no trial after S seconds; `proctor resume` runs the rest."""
-    max_tokens: Count | None = None
+    max_tokens: Annotated[int, Field(ge=1, le=1_000_000_000)] | None = None
     """Start no trial once the agent has used N tokens."""
     max_cost: Amount | None = None
     """Spend at most USD on models: judges, simulated users and, if its price is known, the agent."""

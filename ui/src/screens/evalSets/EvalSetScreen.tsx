@@ -32,6 +32,7 @@ const COLUMNS: readonly Column<EvalCaseRow>[] = [
   { id: "states", head: "States", width: "130px", optional: true, cell: (row) => <span className="dim">{stated(row)}</span> },
   { id: "problems", head: "Problems", width: "110px", optional: true, sortBy: ({ errors, warnings }) => errors * 1e6 + warnings, first: "desc", cell: (row) => <Signs row={row} /> },
 ];
+const WITHOUT_PROBLEMS = COLUMNS.filter(({ id }) => id !== "problems");
 
 function Case({ row }: { row: EvalCaseRow }) {
   return (
@@ -153,7 +154,7 @@ function Cases({ page, rows }: { page: EvalSetPage; rows: readonly EvalCaseRow[]
         <Table
           label="Cases"
           rows={found}
-          columns={COLUMNS}
+          columns={rows.some(({ errors, warnings }) => errors || warnings) ? COLUMNS : WITHOUT_PROBLEMS}
           idOf={({ eval_id }) => eval_id}
           href={({ eval_id }) => caseAddress(page.id, eval_id)}
           sort={query.get("sort") ?? ""}

@@ -14,7 +14,7 @@ import { EstimatePanel, useEstimate } from "./EstimatePanel";
 import { MetricsPicker } from "./MetricsPicker";
 import { SetsPicker } from "./SetsPicker";
 import styles from "./Start.module.css";
-import { type StartRequest, isComplete, parseNumber, problemsIn, problemsOf, readStartRequest, requestBody, writeStartRequest, invalidNumbers } from "./startRequest";
+import { type NumberName, type StartRequest, isComplete, isWhole, numberProblem, parseNumber, problemsIn, problemsOf, readStartRequest, requestBody, writeStartRequest, invalidNumbers } from "./startRequest";
 
 /** Screen 11: start a run. The form shows an estimate and every error before the run starts. */
 export function StartScreen() {
@@ -38,7 +38,8 @@ interface Known {
 function Form({ agents, start, metrics }: Known) {
   const [query, setQuery] = useAddress();
   const [, navigate] = useLocation();
-  const [request, setAsked] = useState<StartRequest>(() => withDefaults(readStartRequest(query), agents));
+  const address = readStartRequest(query);
+  const [request, setAsked] = useState<StartRequest>(() => withDefaults(address.request, agents));
   const state = useEstimate(request);
   const begin = useChange<Begun>(["/api/runs"]);
   const change = (part: Partial<StartRequest>) => {
@@ -65,6 +66,7 @@ function Form({ agents, start, metrics }: Known) {
       }}
     >
       <h1>Start a run</h1>
+      <ErrorNote error={address.problem === null ? null : { message: address.problem }} />
       <div className={styles.columns}>
         <div>
           <AgentAndSets request={request} change={change} agents={agents} start={start} problems={problems} />
@@ -127,7 +129,7 @@ function AgentAndSets({ request, change, agents, start, problems }: Part & Omit<
           defaultValue={request.tags?.join(", ") ?? ""}
           onChange={({ target }) => change({ tags: parseNames(target.value) })}
         />
-        <NumberField name="limit" label="Limit" hint="Only the first N cases of each eval set" whole request={request} change={change} problems={problems} />
+        <NumberField name="limit" label="Limit" hint="Only the first N cases of each eval set" request={request} change={change} problems={problems} />
       </div>
     </section>
   );
@@ -214,39 +216,36 @@ function Limits({ request, change, start, problems }: Part & { start: StartPage 
     <section className={styles.part}>
       <h2>Trials and limits</h2>
       <div className={styles.options}>
-        <NumberField {...shared} name="num_runs" label="Trials per case" hint="Empty: from the config, else the number shown" placeholder={String(start.num_runs)} whole />
-        <NumberField {...shared} name="concurrency" label="Trials in parallel" placeholder={String(start.concurrency)} whole />
+        <NumberField {...shared} name="num_runs" label="Trials per case" hint="Empty: from the config, else the number shown" placeholder={String(start.num_runs)} />
+        <NumberField {...shared} name="concurrency" label="Trials in parallel" placeholder={String(start.concurrency)} />
         <NumberField {...shared} name="max_cost" label="Cost limit, US dollars" placeholder={start.max_cost ? String(start.max_cost) : "no limit"} />
-        <NumberField {...shared} name="max_judge_calls" label="Judge call limit" placeholder="no limit" whole />
+        <NumberField {...shared} name="max_judge_calls" label="Judge call limit" placeholder="no limit" />
       </div>
       <details open={["timeout", "retry_errors", "max_time", "max_tokens", "max_failures"].some((name) => name in request)}>
         <summary>More limits</summary>
         <div className={styles.options}>
           <NumberField {...shared} name="timeout" label="Timeout per turn, seconds" placeholder="300" />
-          <NumberField {...shared} name="retry_errors" label="Retries" hint="After infrastructure errors, never after a wrong answer" placeholder="0" whole />
+          <NumberField {...shared} name="retry_errors" label="Retries" hint="After infrastructure errors, never after a wrong answer" placeholder="0" />
           <NumberField {...shared} name="max_time" label="Time limit, seconds" placeholder="no limit" />
-          <NumberField {...shared} name="max_tokens" label="Token limit of the agent" placeholder="no limit" whole />
-          <NumberField {...shared} name="max_failures" label="Failure limit" hint="The run stops after this many failures" placeholder="no limit" whole />
+          <NumberField {...shared} name="max_tokens" label="Token limit of the agent" placeholder="no limit" />
+          <NumberField {...shared} name="max_failures" label="Failure limit" hint="The run stops after this many failures" placeholder="no limit" />
         </div>
       </details>
     </section>
   );
 }
 
-type Numbers = "limit" | "num_runs" | "concurrency" | "timeout" | "retry_errors" | "max_cost" | "max_judge_calls" | "max_tokens" | "max_time" | "max_failures";
-
-function NumberField({ name, label, hint, placeholder, whole = false, request, change, problems }: Part & { name: Numbers; label: string; hint?: string; placeholder?: string; whole?: boolean }) {
+function NumberField({ name, label, hint, placeholder, request, change, problems }: Part & { name: NumberName; label: string; hint?: string; placeholder?: string }) {
   const [text, setText] = useState(request[name] === undefined ? "" : String(request[name]));
-  const least = name === "retry_errors" ? 0 : 1;
-  const wrong = invalidNumbers(request).includes(name);
+  const expected = numberProblem(request, name);
   return (
     <TextField
       label={label}
       hint={hint}
-      inputMode={whole ? "numeric" : "decimal"}
+      inputMode={isWhole(name) ? "numeric" : "decimal"}
       placeholder={placeholder}
       value={text}
-      error={wrong ? `${whole ? "A whole number of at least" : "A number above"} ${whole ? least : 0}, not ${text}` : problemsOf(problems, name)}
+      error={expected ? `${expected}, not ${text}` : problemsOf(problems, name)}
       onChange={({ target }) => {
         setText(target.value);
         change({ [name]: target.value.trim() === "" ? undefined : (parseNumber(target.value) ?? target.value) });

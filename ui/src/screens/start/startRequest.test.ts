@@ -5,20 +5,38 @@ describe("the address", () => {
   it("keeps what is asked for", () => {
     const request = { agent: "travel", eval_sets: [{ path: "a.evalset.json", cases: ["x y", "ü"] }], num_runs: 5, criteria: { safety_v1: { threshold: 0.8 } } };
     const query = new URLSearchParams({ ask: writeStartRequest(request) ?? "" });
-    expect(readStartRequest(new URLSearchParams(query.toString()))).toEqual(request);
+    expect(readStartRequest(new URLSearchParams(query.toString()))).toEqual({ request, problem: null });
   });
 
   it("is empty without a request", () => {
     expect(writeStartRequest(EMPTY)).toBe(null);
-    expect(readStartRequest(new URLSearchParams())).toEqual(EMPTY);
+    expect(readStartRequest(new URLSearchParams())).toEqual({ request: EMPTY, problem: null });
   });
 
-  it.each(["{", "3", "null", "[]", '"x"'])("an invalid request is empty: %s", (ask) => {
-    expect(readStartRequest(new URLSearchParams({ ask }))).toEqual(EMPTY);
+  it.each([
+    ["{", "expected a JSON object, got {."],
+    ["3", "expected a JSON object, got 3."],
+    ["null", "expected a JSON object, got null."],
+    ["[]", "expected a JSON object, got []."],
+    ['"x"', 'expected a JSON object, got "x".'],
+    ['{"eval_sets": 3}', 'eval_sets: expected a list of {"path": …, "cases": null or ids}, got 3.'],
+    ['{"eval_sets": [{"path": "a"}]}', 'got [{"path":"a"}].'],
+    ['{"eval_sets": [{"path": 3, "cases": null}]}', "eval_sets: expected a list of"],
+    ['{"tags": "x", "foo": 1}', 'tags: expected a list of texts, got "x"; unknown field foo.'],
+    ['{"agent": null}', "agent: expected a text, got null."],
+    ['{"no_judge": "yes"}', 'no_judge: expected true or false, got "yes".'],
+    ['{"limit": [1]}', "limit: expected a number, got [1]."],
+    ['{"criteria": {"safety_v1": 1}}', "criteria: expected an object with the options of each metric"],
+    ['{"toString": 1, "__proto__": {}}', "unknown field toString; unknown field __proto__."],
+    [`{"agent": ["${"x".repeat(1000)}"]}`, `agent: expected a text, got ["${"x".repeat(58)}….`],
+  ])("an invalid request is empty, and the reason is stated: %s", (ask, problem) => {
+    const read = readStartRequest(new URLSearchParams({ ask }));
+    expect(read.request).toEqual(EMPTY);
+    expect(read.problem).toContain(problem);
   });
 
   it("may name a run whose failures are asked for", () => {
-    expect(readStartRequest(new URLSearchParams("failed_of=abc"))).toEqual({ ...EMPTY, failed_of: "abc" });
+    expect(readStartRequest(new URLSearchParams("failed_of=abc"))).toEqual({ request: { ...EMPTY, failed_of: "abc" }, problem: null });
   });
 });
 
@@ -31,7 +49,7 @@ describe("what is sent", () => {
   it("has what is accepted of sets and configs only where it is ticked", () => {
     const request = { ...EMPTY, agent: "a", allow_unasserted: true, allow_unknown_keys: false, warnings_as_errors: true };
     expect(requestBody(request)).toEqual({ agent: "a", eval_sets: [], allow_unasserted: true, warnings_as_errors: true });
-    expect(readStartRequest(new URLSearchParams({ ask: writeStartRequest(request) ?? "" })).allow_unknown_keys).toBe(undefined);
+    expect(readStartRequest(new URLSearchParams({ ask: writeStartRequest(request) ?? "" })).request.allow_unknown_keys).toBe(undefined);
   });
 
   it.each([
@@ -57,7 +75,7 @@ describe("the request of a run that is repeated", () => {
 
   it("is what the form at its address has", () => {
     const request = readRepeated({ agent: "a", eval_sets: [{ path: "ü&.json", cases: ["x=1"] }] });
-    expect(readStartRequest(new URLSearchParams(startAddress(request).split("?")[1]))).toEqual(request);
+    expect(readStartRequest(new URLSearchParams(startAddress(request).split("?")[1]))).toEqual({ request, problem: null });
   });
 });
 
@@ -67,7 +85,9 @@ describe("numbers", () => {
     [{ num_runs: 5, retry_errors: 0, max_cost: 0.5 }, []],
     [{ num_runs: 0 }, ["num_runs"]],
     [{ num_runs: 1.5, concurrency: "x" }, ["num_runs", "concurrency"]],
-    [{ retry_errors: -1, max_cost: 0, timeout: "soon" }, ["retry_errors", "timeout", "max_cost"]],
+    [{ limit: 1_000_000, concurrency: 1_000, retry_errors: 100 }, []],
+    [{ limit: 1_000_001, concurrency: 1_001, retry_errors: 101, max_time: 1e300 }, ["limit", "concurrency", "retry_errors"]],
+    [{ retry_errors: -1, max_cost: 0, timeout: "soon" }, ["timeout", "retry_errors", "max_cost"]],
   ])("%j", (numbers, wrong) => {
     const request = { ...EMPTY, ...numbers } as typeof EMPTY;
     expect(invalidNumbers(request)).toEqual(wrong);

@@ -35,15 +35,66 @@ export interface StartRequest {
 
 export const EMPTY: StartRequest = { agent: "", eval_sets: [] };
 
-/** Read the address; what is not a run to be asked for is nothing. */
-export function readStartRequest(query: URLSearchParams): StartRequest {
+/** The request in the address, or an empty one and why the address has none. */
+export function readStartRequest(query: URLSearchParams): { request: StartRequest; problem: string | null } {
   const failed = query.get("failed_of");
   const base: StartRequest = failed ? { ...EMPTY, failed_of: failed } : EMPTY;
+  const ask = query.get("ask");
+  if (!ask) return { request: base, problem: null };
+  const fields = parseJson(ask);
+  const problems = isObject(fields) ? fieldProblems(fields) : [`expected a JSON object, got ${startOf(ask)}`];
+  if (problems.length === 0) return { request: { ...base, ...(fields as Partial<StartRequest>) }, problem: null };
+  return { request: base, problem: `The request in this address is invalid: ${problems.join("; ")}. Proctor ignores it: fill in the form, or correct the address.` };
+}
+
+type Check = readonly [expected: string, holds: (value: unknown) => boolean];
+
+const isText = (value: unknown): boolean => typeof value === "string";
+const isObject = (value: unknown): value is Options => typeof value === "object" && value !== null && !Array.isArray(value);
+const isListOf = (holds: Check[1]) => (value: unknown): boolean => Array.isArray(value) && value.every(holds);
+const isSet = (value: unknown): boolean => isObject(value) && isText(value["path"]) && (value["cases"] === null || isListOf(isText)(value["cases"]));
+
+const TEXT: Check = ["a text", isText];
+const TEXTS: Check = ["a list of texts", isListOf(isText)];
+const YES: Check = ["true or false", (value) => typeof value === "boolean"];
+const NUMBER: Check = ["a number", (value) => typeof value === "number" || isText(value)]; // its field shows what is wrong with a text
+const SETS: Check = ['a list of {"path": …, "cases": null or ids}', isListOf(isSet)];
+const CRITERIA: Check = ["an object with the options of each metric", (value) => isObject(value) && Object.values(value).every(isObject)];
+
+/** What a field of the request may be; `metrics` has no field in the form, but a repeated run may have it. */
+const FIELDS: Record<Exclude<keyof StartRequest, NumberName> | "metrics", Check> = {
+  agent: TEXT,
+  eval_sets: SETS,
+  failed_of: TEXT,
+  tags: TEXTS,
+  config: TEXT,
+  criteria: CRITERIA,
+  metrics: TEXTS,
+  judge: TEXT,
+  no_judge: YES,
+  allow_unasserted: YES,
+  allow_unknown_keys: YES,
+  warnings_as_errors: YES,
+};
+
+function fieldProblems(fields: Options): string[] {
+  return Object.entries(fields).flatMap(([name, value]) => {
+    const check = Object.hasOwn(NUMBERS, name) ? NUMBER : Object.hasOwn(FIELDS, name) ? FIELDS[name as keyof typeof FIELDS] : null;
+    if (check === null) return [`unknown field ${startOf(name)}`];
+    const [expected, holds] = check;
+    return holds(value) ? [] : [`${name}: expected ${expected}, got ${startOf(JSON.stringify(value))}`];
+  });
+}
+
+function startOf(text: string): string {
+  return text.length > 60 ? `${text.slice(0, 60)}…` : text;
+}
+
+function parseJson(text: string): unknown {
   try {
-    const found: unknown = JSON.parse(query.get("ask") ?? "null");
-    return found !== null && typeof found === "object" && !Array.isArray(found) ? { ...base, ...(found as Partial<StartRequest>) } : base;
+    return JSON.parse(text) as unknown;
   } catch {
-    return base;
+    return undefined;
   }
 }
 
@@ -80,16 +131,39 @@ function isEmpty(value: unknown): boolean {
   return value === undefined || value === null || value === "" || value === false || (Array.isArray(value) && value.length === 0);
 }
 
-const WHOLE = ["limit", "num_runs", "concurrency", "retry_errors", "max_judge_calls", "max_tokens", "max_failures"];
-const ABOVE_0 = ["timeout", "max_cost", "max_time"];
+/** The range of the whole numbers, as the server takes them; null: a number above 0. */
+const NUMBERS = {
+  limit: [1, 1_000_000],
+  num_runs: [1, 1_000_000],
+  concurrency: [1, 1_000],
+  timeout: null,
+  retry_errors: [0, 100],
+  max_cost: null,
+  max_judge_calls: [1, 1_000_000],
+  max_tokens: [1, 1_000_000_000],
+  max_time: null,
+  max_failures: [1, 1_000_000],
+} satisfies Partial<Record<keyof StartRequest, [least: number, most: number] | null>>;
+export type NumberName = keyof typeof NUMBERS;
+
+export function isWhole(name: NumberName): boolean {
+  return NUMBERS[name] !== null;
+}
+
+/** What a numeric field must be, if its value is not; null if it is. */
+export function numberProblem(request: StartRequest, name: NumberName): string | null {
+  const value: unknown = request[name];
+  if (value === undefined || value === null || value === "") return null;
+  const number = typeof value === "number" ? value : NaN;
+  const range = NUMBERS[name];
+  if (!range) return number > 0 && number < Infinity ? null : "A number above 0";
+  const [least, most] = range;
+  return Number.isInteger(number) && number >= least && number <= most ? null : `A whole number from ${least} to ${most.toLocaleString("en")}`;
+}
 
 /** The names of the numeric fields whose value is not valid: an error is shown at each, and the value is not sent. */
 export function invalidNumbers(request: StartRequest): string[] {
-  const values = request as unknown as Record<string, unknown>;
-  const isSet = (name: string) => values[name] !== undefined && values[name] !== null && values[name] !== "";
-  const whole = WHOLE.filter((name) => isSet(name) && !(Number.isInteger(values[name]) && Number(values[name]) >= (name === "retry_errors" ? 0 : 1)));
-  const above = ABOVE_0.filter((name) => isSet(name) && !(typeof values[name] === "number" && Number.isFinite(values[name]) && values[name] > 0));
-  return [...whole, ...above];
+  return (Object.keys(NUMBERS) as NumberName[]).filter((name) => numberProblem(request, name) !== null);
 }
 
 /** The body of the request: a criterion with only a threshold is that number, as in a config. */
