@@ -153,7 +153,6 @@ def _left_for_the_night(items: list[pytest.Item]) -> set[pytest.Item]:
 
 
 def pytest_collection_finish() -> None:
-    gc.collect()
     gc.freeze()  # tests stay until the session ends: the collector need not visit them again and again
     gc.enable()
 

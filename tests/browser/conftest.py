@@ -36,9 +36,9 @@ WIDE, NARROW = {"width": 1280, "height": 860}, {"width": 390, "height": 844}
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Everything here needs a browser."""
-    here = Path(__file__).parent
+    here = f"{Path(__file__).parent}{os.sep}"
     for item in items:
-        if here in item.path.parents:
+        if str(item.path).startswith(here):
             item.add_marker(pytest.mark.needs_browser)
 
 

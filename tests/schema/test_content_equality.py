@@ -12,8 +12,6 @@ from proctor.schema.format import content as ours
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # google-genai warns about itself
 
-theirs = pytest.importorskip("google.genai.types", reason="google-genai is not installed")
-
 CALL = {"name": "f", "args": {"a": 1, "deep": {"b": [None, 1.5, "x"]}}, "id": "c1"}
 SAME: list[tuple[str, dict[str, Any]]] = [
     ("FunctionCall", CALL),
@@ -45,8 +43,13 @@ DIFFERENT: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
 ]
 
 
+@pytest.fixture(scope="module")
+def theirs() -> Any:
+    return pytest.importorskip("google.genai.types", reason="google-genai is not installed")
+
+
 @pytest.mark.parametrize(("kind", "fields"), SAME, ids=str)
-def test_the_same_content_is_equal_in_both_directions(kind: str, fields: dict[str, Any]) -> None:
+def test_the_same_content_is_equal_in_both_directions(theirs: Any, kind: str, fields: dict[str, Any]) -> None:
     mine, other = getattr(ours, kind)(**fields), getattr(theirs, kind)(**fields)
     assert (mine == other, other == mine) == (True, True)
     assert (mine != other, other != mine) == (False, False)
@@ -60,7 +63,7 @@ def test_the_same_content_is_equal_in_both_directions(kind: str, fields: dict[st
 
 @pytest.mark.parametrize(("kind", "left", "right"), DIFFERENT, ids=str)
 def test_different_content_is_different_in_both_directions(
-    kind: str, left: dict[str, Any], right: dict[str, Any]
+    theirs: Any, kind: str, left: dict[str, Any], right: dict[str, Any]
 ) -> None:
     for first, second in [(left, right), (right, left)]:
         mine, other = getattr(ours, kind)(**first), getattr(theirs, kind)(**second)
@@ -68,7 +71,7 @@ def test_different_content_is_different_in_both_directions(
         assert (mine != other, other != mine) == (True, True)
 
 
-def test_models_of_another_name_are_different() -> None:
+def test_models_of_another_name_are_different(theirs: Any) -> None:
     assert ours.FunctionCall(name="f") != theirs.FunctionResponse(name="f")
     assert theirs.FunctionResponse(name="f") != ours.FunctionCall(name="f")
     assert ours.Content() != theirs.Part()
@@ -76,14 +79,14 @@ def test_models_of_another_name_are_different() -> None:
     assert ours.Part() != 1
 
 
-def test_each_library_compares_its_own_models_as_before() -> None:
+def test_each_library_compares_its_own_models_as_before(theirs: Any) -> None:
     assert theirs.FunctionCall(**CALL) == theirs.FunctionCall(**CALL)
     assert theirs.FunctionCall(name="f") != theirs.FunctionCall(name="g")
     assert ours.FunctionCall(**CALL) == ours.FunctionCall(**CALL)
     assert ours.FunctionCall(name="f") != ours.FunctionCall(name="g")
 
 
-def test_neither_can_be_hashed_as_before() -> None:
+def test_neither_can_be_hashed_as_before(theirs: Any) -> None:
     """So no set or dict can hold two that are equal and apart."""
     for model in (ours.FunctionCall(name="f"), theirs.FunctionCall(name="f")):
         with pytest.raises(TypeError, match="unhashable"):

@@ -5,8 +5,8 @@ from math import log
 from random import Random
 
 import pytest
+import scipy
 from hypothesis import example, given, settings, strategies as st
-from scipy import stats as scipy_stats
 
 from proctor.stats.sequential import FUTILE, ShareBounds, look_levels, share_bounds, spent_by
 
@@ -114,10 +114,10 @@ def fixed_number(rate: float, truth: float, right: float, each: float = 0.025) -
 
     def power(number: int) -> float:
         if truth > rate:
-            least = scipy_stats.binom.isf(each, number, rate) + 1
-            return float(scipy_stats.binom.sf(least - 1, number, truth))
-        most = scipy_stats.binom.ppf(each, number, rate) - 1
-        return float(scipy_stats.binom.cdf(most, number, truth))
+            least = scipy.stats.binom.isf(each, number, rate) + 1
+            return float(scipy.stats.binom.sf(least - 1, number, truth))
+        most = scipy.stats.binom.ppf(each, number, rate) - 1
+        return float(scipy.stats.binom.cdf(most, number, truth))
 
     return next(number for number in range(1, 400) if power(number) >= right)
 
@@ -166,7 +166,7 @@ PUBLISHED = (4.8769, 3.3569, 2.6803, 2.2898, 2.0310)
 
 def test_five_looks_have_the_published_bounds() -> None:
     levels = look_levels([0.2, 0.4, 0.6, 0.8, 1.0], 0.05)
-    assert [scipy_stats.norm.isf(level / 2) for level in levels] == pytest.approx(PUBLISHED, abs=2e-3)
+    assert [scipy.stats.norm.isf(level / 2) for level in levels] == pytest.approx(PUBLISHED, abs=2e-3)
 
 
 def test_one_look_is_the_test_itself() -> None:
@@ -176,9 +176,9 @@ def test_one_look_is_the_test_itself() -> None:
 
 def test_looks_agree_with_the_multivariate_normal_distribution() -> None:
     shares = [0.3, 0.6, 1.0]
-    bounds = [scipy_stats.norm.isf(level) for level in look_levels(shares, 0.05, sides=1)]
+    bounds = [scipy.stats.norm.isf(level) for level in look_levels(shares, 0.05, sides=1)]
     correlated = [[(min(a, b) / max(a, b)) ** 0.5 for b in shares] for a in shares]
-    below = scipy_stats.multivariate_normal(cov=correlated).cdf(bounds)
+    below = scipy.stats.multivariate_normal(cov=correlated).cdf(bounds)
     assert 1 - below == pytest.approx(0.05, abs=2e-4)
 
 
@@ -192,7 +192,7 @@ def test_the_error_is_spent_bit_by_bit(first: float, second: float, sides: int) 
 @pytest.mark.parametrize("sides", [1, 2])
 def test_a_path_crosses_as_often_as_was_asked(sides: int) -> None:
     random, shares = Random(sides), [0.25, 0.5, 0.75, 1.0]
-    bounds = [scipy_stats.norm.isf(level / sides) for level in look_levels(shares, 0.05, sides=sides)]
+    bounds = [scipy.stats.norm.isf(level / sides) for level in look_levels(shares, 0.05, sides=sides)]
     crossed, times = 0, 20_000
     for _ in range(times):
         score = before = 0.0

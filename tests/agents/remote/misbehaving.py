@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import socket
 import ssl
@@ -17,6 +18,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 CRLF = b"\r\n"
@@ -121,6 +123,12 @@ def head(status: int, kind: str = "", *, length: int | None = None, **headers: s
     fields |= {name.replace("_", "-"): value for name, value in headers.items()}
     lines = [f"HTTP/1.1 {status} Scripted", *(f"{name}: {value}" for name, value in fields.items())]
     return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")
+
+
+@cache
+def gzip_bomb() -> bytes:
+    """Return 80 MB of blanks, packed: more than a client reads."""
+    return gzip.compress(b" " * 80_000_000, 1)
 
 
 def chunk(data: bytes) -> bytes:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gzip
 import time
 from collections.abc import AsyncIterator
 from typing import Any
@@ -29,6 +28,7 @@ from tests.agents.remote.misbehaving import (
     Server,
     chunk,
     closing,
+    gzip_bomb,
     head,
     resetting,
     serving,
@@ -129,7 +129,7 @@ FAULTS: dict[str, tuple[Script, type[AgentError], str]] = {
     ),
     "closed": (closing(head(200, SSE), stream(WORKING)), AgentTruncatedError, "before its task was done"),
     "bad gzip": (lambda e: e.answer(b"not gzip", SSE, Content_Encoding="gzip"), AgentError, "compressed"),
-    "a bomb": (lambda e: e.answer(gzip.compress(b"x" * 80_000_000), SSE, Content_Encoding="gzip"), AgentError, "too much"),
+    "a bomb": (lambda e: e.answer(gzip_bomb(), SSE, Content_Encoding="gzip"), AgentError, "too much"),
 }  # fmt: skip
 
 

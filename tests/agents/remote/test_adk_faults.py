@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gzip
 import json
 import time
 from collections.abc import AsyncIterator
@@ -31,6 +30,7 @@ from tests.agents.remote.misbehaving import (
     Server,
     chunk,
     closing,
+    gzip_bomb,
     head,
     resetting,
     serving,
@@ -116,7 +116,7 @@ FAULTS: dict[str, tuple[Script, type[AgentError], str]] = {
         closing(head(200, SSE), stream({**ANSWER, "partial": True})), AgentTruncatedError, "within an answer",
     ),
     "bad gzip": (lambda e: e.answer(b"not gzip", SSE, Content_Encoding="gzip"), AgentError, "compressed"),
-    "a bomb": (lambda e: e.answer(gzip.compress(b"x" * 80_000_000), SSE, Content_Encoding="gzip"), AgentError, "too much"),
+    "a bomb": (lambda e: e.answer(gzip_bomb(), SSE, Content_Encoding="gzip"), AgentError, "too much"),
 }  # fmt: skip
 
 

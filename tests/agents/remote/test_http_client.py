@@ -27,7 +27,7 @@ from proctor.errors import (
     AgentTruncatedError,
     AgentUnreachableError,
 )
-from tests.agents.remote.misbehaving import Exchange, Server, chunk, head, serving, unused_port
+from tests.agents.remote.misbehaving import Exchange, Server, chunk, gzip_bomb, head, serving, unused_port
 
 pytest.importorskip("httpx", reason="the extra `http` is not installed")
 
@@ -194,7 +194,7 @@ FAULTS: dict[str, tuple[Fault, type[AgentError], str]] = {
     "long number": (lambda exchange: exchange.answer(b"9" * 5_000), AgentError, "where JSON was expected"),
     "no gzip": (packed("gzip", GOOD), AgentError, "declares a compressed answer, but it is not"),
     "half gzip": (packed("gzip", gzip.compress(GOOD)[:-9]), AgentTruncatedError, "in the middle of its packed answer"),
-    "gzip bomb": (packed("gzip", gzip.compress(b" " * 100_000_000)), AgentError, "sends too much: more than 33,554,432"),
+    "gzip bomb": (lambda exchange: exchange.answer(gzip_bomb(), Content_Encoding="gzip"), AgentError, "sends too much: more than 33,554,432"),
     "brotli": (packed("br", GOOD), AgentError, "packs its answer as str 'br'"),
     "redirect to a file": (
         lambda exchange: exchange.answer(b"", status=302, Location="file:///etc/passwd"),

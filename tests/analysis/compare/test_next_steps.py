@@ -1,7 +1,7 @@
 """How many new trials of the cases that moved an inconclusive comparison proposes."""
 
 import pytest
-from scipy import stats
+import scipy
 
 from proctor.analysis.compare.error_rates import POWER
 from proctor.analysis.compare.next_steps import (
@@ -37,10 +37,10 @@ def moved(base: tuple[int, int], candidate: tuple[int, int], *, missing: int = 0
 def power(trials: int, base: float, now: float, level: float) -> float:
     """The probability that scipy's Fisher test of both runs is significant."""
     total = sum(
-        stats.binom.pmf(before, trials, base) * stats.binom.pmf(passed, trials, now)
+        scipy.stats.binom.pmf(before, trials, base) * scipy.stats.binom.pmf(passed, trials, now)
         for before in range(trials + 1)
         for passed in range(trials + 1)
-        if stats.fisher_exact(
+        if scipy.stats.fisher_exact(
             [[passed, trials - passed], [before, trials - before]], alternative="less"
         ).pvalue
         <= level

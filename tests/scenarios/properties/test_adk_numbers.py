@@ -11,12 +11,12 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
+from functools import cache
 from itertools import combinations, permutations
 from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
-from nltk.stem.porter import PorterStemmer
 
 import proctor
 from tests.scenarios.properties.generated_conversations import Call, Json, values
@@ -74,7 +74,15 @@ def any_order(expected: Sequence[Call], actual: Sequence[Call]) -> bool:
 
 
 RULES = {"EXACT": exact, "IN_ORDER": in_order, "ANY_ORDER": any_order}
-_STEMMER = PorterStemmer()
+
+
+@cache
+def stem(word: str) -> str:
+    from nltk.stem.porter import PorterStemmer  # imports scipy: not while the tests are collected
+
+    return str(PorterStemmer().stem(word))
+
+
 _OWN_TOKEN = [(0x4E00, 0x9FFF), (0x3040, 0x309F), (0x30A0, 0x30FF), (0xAC00, 0xD7AF)]
 _UNSPACED = [(0x0E00, 0x0E7F), (0x0E80, 0x0EFF), (0x1780, 0x17FF), (0x1000, 0x109F)]
 
@@ -99,7 +107,7 @@ def words(text: str) -> list[str]:
     for word in spaced.split():
         if word.isascii():
             pieces = re.sub("[^a-z0-9]+", " ", word).split()
-            found += [_STEMMER.stem(piece) if len(piece) > 3 else piece for piece in pieces]
+            found += [stem(piece) if len(piece) > 3 else piece for piece in pieces]
         else:
             found.append(word)
     return found

@@ -16,7 +16,6 @@ from proctor.web.server.context import ServerContext
 from proctor.web.server.http.errors import add_handlers
 from tests.web.adk.adk_apps import PLAIN, write_app
 
-schemathesis = pytest.importorskip("schemathesis")
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
 KNOWN = {
@@ -52,6 +51,7 @@ OPERATIONS = [
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """The routes as schemathesis reads them, with an agent, a session and an eval set behind them."""
+    schemathesis = pytest.importorskip("schemathesis")
     root = tmp_path_factory.mktemp("any")
     folder = write_app(root / "agents", PLAIN, {"*": [{"parts": [{"text": "Hello."}]}]})
     app = described(root)
