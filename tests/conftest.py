@@ -9,6 +9,7 @@ import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Generator, Iterator
+from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
@@ -94,7 +95,7 @@ def _processes_of_tests_are_light() -> None:
 @pytest.fixture(autouse=True)
 def _process_is_restored(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Restore what a test changed in this process: variables, import path, registered metrics, and modules of temporary folders."""
-    environment, path, modules = dict(os.environ), list(sys.path), set(sys.modules)
+    environment, path, modules = dict(os.environ), list(sys.path), _imported_modules()
     metrics = set(METRICS.names())
     collecting = gc.get_threshold()
     yield
@@ -104,10 +105,21 @@ def _process_is_restored(tmp_path_factory: pytest.TempPathFactory) -> Iterator[N
     for variable, _ in dict(os.environ).items() ^ environment.items():
         _restore_variable(variable, environment)
     sys.path[:] = path
-    temporary = str(tmp_path_factory.getbasetemp())
-    for name in sys.modules.keys() - modules:
-        if _folder_of(sys.modules[name]).startswith(temporary):
-            del sys.modules[name]
+    if (now := _imported_modules()) is not modules:
+        temporary = str(tmp_path_factory.getbasetemp())
+        for name in now - modules:
+            if _folder_of(sys.modules[name]).startswith(temporary):
+                del sys.modules[name]
+
+
+def _imported_modules() -> frozenset[str]:
+    return _names_of_modules(len(sys.modules), next(reversed(sys.modules)))
+
+
+@lru_cache(maxsize=1)
+def _names_of_modules(count: int, newest: str) -> frozenset[str]:
+    """Return the names of all modules. These are thousands: they are listed again only if one was added or removed."""
+    return frozenset(sys.modules)
 
 
 def _restore_variable(name: str, environment: dict[str, str]) -> None:

@@ -156,16 +156,18 @@ def _changed_at(file: Path) -> float:
 
 def _imported_from(folder: Path) -> Iterator[tuple[str, Path]]:
     """Yield the modules that lie in a folder, each with its file (a package may have its folder only); no installed ones."""
-    for name, module in list(sys.modules.items()):
+    inside = f"{folder}{os.sep}"
+    for name, module in list(sys.modules.items()):  # of these there are thousands: no path objects
         place = _place_of(module)
-        if place is not None and place.is_relative_to(folder) and "site-packages" not in place.parts:
-            yield name, place
+        if place and f"{os.path.normpath(place)}{os.sep}".startswith(inside):
+            file = Path(place)
+            if "site-packages" not in file.parts:
+                yield name, file
 
 
-def _place_of(module: ModuleType) -> Path | None:
+def _place_of(module: ModuleType) -> str | None:
     try:
-        file = getattr(module, "__file__", None) or next(iter(getattr(module, "__path__", ())), None)
-        return Path(file) if file else None
+        return getattr(module, "__file__", None) or next(iter(getattr(module, "__path__", ())), None)
     except (KeyError, TypeError):  # a removed namespace; another object in place of a module
         return None
 
@@ -266,8 +268,7 @@ def _put_on_path(root: Path, *, first: bool) -> None:
 
 
 def _names_in(roots: tuple[Path, ...]) -> set[str]:
-    names = {entry.stem for root in roots for entry in _entries(root) if entry.suffix in {".py", ""}}
-    return names & {name.partition(".")[0] for name in sys.modules}
+    return {entry.stem for root in roots for entry in _entries(root) if entry.suffix in {".py", ""}}
 
 
 def _entries(folder: Path) -> list[Path]:
@@ -285,7 +286,7 @@ def _belongs_to_another(name: str, roots: tuple[Path, ...]) -> bool:
 
 def _take_out(names: set[str]) -> dict[str, ModuleType]:
     """Remove modules and their submodules from `sys.modules`; the packages of agents stay under their own names."""
-    own_names = [name for name in sys.modules if name.partition(".")[0] in names]
+    own_names = [name for name in sys.modules if name.partition(".")[0] in names] if names else []
     return {name: sys.modules.pop(name) for name in own_names}
 
 

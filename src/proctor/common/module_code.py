@@ -65,7 +65,7 @@ def _module_around(names: dict[str, object]) -> ModuleType:
 
 def modules_of_file(file: Path) -> list[ModuleType]:
     """Return the loaded module of a file and the packages around it, or a module in place of a file that is not loaded."""
-    for name, module in list(sys.modules.items()):
+    for name, module in reversed(list(sys.modules.items())):  # it was imported lately
         place = getattr(module, "__dict__", {}).get("__file__")
         if isinstance(place, str) and place.endswith(file.name) and Path(place).resolve() == file:
             packages = accumulate(name.split("."), "{}.{}".format)
