@@ -62,6 +62,8 @@ def test_manifest_judging_plan_and_case_come_out_as_they_went_in(store: SqlStore
     assert store.manifest("run1") == manifest()
     assert store.judgings("run1") == [judging().model_copy(update={"finished": True})]
     assert list(store.planned("run1")) == planned(3)
+    for positions in ([], [2], [2, 0], range(1, 3)):
+        assert list(store.planned("run1", positions)) == [planned(3)[position] for position in positions]
     assert case_of(store, "run1", 2) == case_json(2)
     assert trials_of(store, "run1", 1, 1)[0].evidence == evidence(1)
 

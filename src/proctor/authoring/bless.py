@@ -121,7 +121,7 @@ def bless(
     return bless_opened(
         lambda path, _: open_eval_set(path),
         ended,
-        cases,
+        _cases_named(ended, cases) if cases else None,
         trial,
         on_case or (lambda: None),
         force=force,
@@ -132,18 +132,16 @@ def bless(
 def bless_opened(
     open_file: OpenFile,
     run: EndedCases,
-    cases: Sequence[str],
+    cases: Sequence[PlannedCase] | None,
     trial: int | Mapping[str, int] | None,
     on_case: OnCase,
     *,
     force: bool,
     root: Path | None,
 ) -> list[Blessing]:
-    """As `bless`, with another way to open a file."""
+    """As `bless`, with another way to open a file; `cases` are planned ones, `None`: all that failed."""
     chosen = _Chosen(run, trial, on_case)
     picked = list(chosen.pick(cases))
-    if chosen.problems:
-        raise SetupProblems(chosen.problems)
     blessings = []
     for eval_set_id, path in chosen.files({one.case.eval_set_id for one in picked}, root):
         mine = [one for one in picked if one.case.eval_set_id == eval_set_id]
@@ -169,6 +167,25 @@ def _add_refusals(blessings: list[Blessing], refused: list[SetupError]) -> list[
     return blessings
 
 
+def _cases_named(run: EndedCases, names: Sequence[str]) -> list[PlannedCase]:
+    """Return the cases with these names.
+
+    Raises:
+        SetupProblems: a case is unknown.
+    """
+    planned, name_set = [*run.store.planned(run.run_id)], {*names}
+    cases = [case for case in planned if case.eval_id in name_set or _full_name(case) in name_set]
+    if unknown := name_set - _names(cases):
+        known = _names(planned)
+        raise SetupProblems(
+            [
+                SetupError(f"run {run.run_id} has no case {name!r}.{did_you_mean(name, known)}")
+                for name in filter(unknown.__contains__, names)
+            ]
+        )
+    return cases
+
+
 class _Picked(NamedTuple):
     case: PlannedCase
     trial: Trial
@@ -181,43 +198,25 @@ class _Chosen:
 
     def __init__(self, run: EndedCases, trial: int | Mapping[str, int] | None, on_case: OnCase) -> None:
         self._run, self._trial, self._on_case = run, trial, on_case
-        self.problems: list[SetupError] = []
-        """Contradictory arguments."""
         self.refused: list[SetupError] = []
         """Cases of which nothing can be learnt."""
 
-    def pick(self, names: Sequence[str]) -> Iterator[_Picked]:
-        """Return the cases with these names, or those that failed, each with the trial to bless."""
-        if names:
-            cases = self._cases_named(names)
-        else:
-            cases = self._cases_that(Outcome.FAILED)
+    def pick(self, cases: Sequence[PlannedCase] | None) -> Iterator[_Picked]:
+        """Return these cases, or those that failed, each with the trial to bless."""
+        if cases is None:
+            cases = self._run.cases_that(Outcome.FAILED)
             if not cases:
-                for case, result in self._results(self._cases_that(Outcome.ERROR)):
+                for case, result in self._results(self._run.cases_that(Outcome.ERROR)):
                     self._refuse(case, f"is in error: {result.reason}")
         for case, result in self._results(cases):
             self._on_case()
             if picked := self._pick_trial(case, result):
                 yield picked
 
-    def _cases_that(self, ended: Outcome) -> list[PlannedCase]:
-        return [case for case in self._run.planned if self._run.outcomes.get(case.position) is ended]
-
     def _results(self, cases: Sequence[PlannedCase]) -> Iterator[tuple[PlannedCase, CaseResult]]:
         """Return cases with their results, which are read from the store together."""
         results = self._run.store.cases(self._run.run_id, positions=[case.position for case in cases])
         return zip(cases, results, strict=True)
-
-    def _cases_named(self, names: Sequence[str]) -> list[PlannedCase]:
-        planned = self._run.planned
-        name_set = {*names}
-        cases = [case for case in planned if case.eval_id in name_set or _full_name(case) in name_set]
-        if unknown := name_set - _names(cases):
-            known = _names(planned)
-            for name in filter(unknown.__contains__, names):
-                message = f"run {self._run.run_id} has no case {name!r}.{did_you_mean(name, known)}"
-                self.problems.append(SetupError(message))
-        return cases
 
     def _pick_trial(self, case: PlannedCase, result: CaseResult) -> _Picked | None:
         number = self._trial.get(_full_name(case)) if isinstance(self._trial, Mapping) else self._trial

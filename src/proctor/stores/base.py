@@ -331,8 +331,8 @@ class Store(Protocol):
         """Return the cases of a run, or those at some positions, which are read from the store on access."""
         ...
 
-    def planned(self, run_id: str) -> Iterator[PlannedCase]:
-        """Return the planned cases, in order."""
+    def planned(self, run_id: str, positions: Sequence[int] | None = None) -> Iterator[PlannedCase]:
+        """Return the planned cases, in order, or those at some positions, which the run must have."""
         ...
 
     def verdicts(

@@ -9,7 +9,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -105,8 +105,8 @@ class CloudStore(Store):
     def judgings(self, run_id: str) -> list[Judging]:
         return self._store.judgings(run_id)
 
-    def planned(self, run_id: str) -> Iterator[PlannedCase]:
-        return self._store.planned(run_id)
+    def planned(self, run_id: str, positions: Sequence[int] | None = None) -> Iterator[PlannedCase]:
+        return self._store.planned(run_id, positions)
 
     def outcomes(self, run_id: str, judging: int) -> dict[int, Outcome]:  # type: ignore[override]  # without a default
         return self._store.outcomes(run_id, judging)

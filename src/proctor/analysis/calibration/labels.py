@@ -47,7 +47,8 @@ def labels_for(store: Store, result: RunResult) -> list[Labelled]:
     labels = store.labels(result.run_id)
     if not labels:
         return []
-    planned = {case.position: case for case in store.planned(result.run_id)}
+    positions = sorted({label.position for label in labels})
+    planned = {case.position: case for case in store.planned(result.run_id, positions)}
     matches = []
     for label in labels:
         case, turn = planned[label.position], WHOLE if label.turn is None else label.turn

@@ -26,12 +26,11 @@ _MOST_NAMES = 5_000
 
 @dataclass(frozen=True, slots=True)
 class EndedCases:
-    """A run with its planned cases and how each ended: for work on some of thousands of cases, which reads these once."""
+    """A run and how each of its cases ended: for work on some of thousands of cases."""
 
     store: Store
     run_id: str
     manifest: Manifest
-    planned: list[PlannedCase]
     outcomes: dict[int, Outcome]
     """By position; a case that is missing was not decided."""
 
@@ -39,7 +38,12 @@ class EndedCases:
     def read(cls, store: Store, run_id: str) -> EndedCases:
         """Read them from the scoring that counts."""
         outcomes = store.outcomes(run_id, store.record(run_id).judging)
-        return cls(store, run_id, store.manifest(run_id), [*store.planned(run_id)], outcomes)
+        return cls(store, run_id, store.manifest(run_id), outcomes)
+
+    def cases_that(self, outcome: Outcome) -> list[PlannedCase]:
+        """Return the cases with this outcome, in order."""
+        positions = sorted(position for position, one in self.outcomes.items() if one is outcome)
+        return [*self.store.planned(self.run_id, positions)]
 
 
 def listed_run(store: Store, run_id: str) -> ListedRun:

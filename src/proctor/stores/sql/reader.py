@@ -422,9 +422,9 @@ class StoredCases(Sequence[CaseResult]):
                     return case
         return None
 
-    def names(self, first: int = 0, last: int | None = None) -> Iterator[tuple[str, str]]:
-        """Return set and id of each case from `first` up to `last`, without reading what became of it."""
-        for some in _blocks(self._positions[first:last], _AT_ONCE):
+    def names(self) -> Iterator[tuple[str, str]]:
+        """Return set and id of each case, without reading what became of it."""
+        for some in _blocks(self._positions, _AT_ONCE):
             yield from (texts[:2] for texts in self._reader.planned(some))
 
     def documents(self, indexes: Sequence[int]) -> Iterator[tuple[int, bytes]]:

@@ -231,13 +231,13 @@ class SqlStore(SharedRunStore, AnnotatedStore, JudgeBatchStore):
         line, _, _, reader = self._open_judging(run_id, judging)
         return StoredCases(reader, range(line.progress.cases) if positions is None else positions)
 
-    def planned(self, run_id: str) -> Iterator[PlannedCase]:
-        """Return what was planned, in order."""
+    def planned(self, run_id: str, positions: Sequence[int] | None = None) -> Iterator[PlannedCase]:
+        """Return what was planned, in order, or only the cases at some positions."""
         line = self._line(run_id)
-        reader, total = self._reader(line, 1), line.progress.cases
-        for first in range(0, total, _AT_ONCE):
-            cases = reader.planned(range(first, min(total, first + _AT_ONCE)))
-            for position, texts in enumerate(cases, first):
+        reader, places = self._reader(line, 1), range(line.progress.cases) if positions is None else positions
+        for first in range(0, len(places), _AT_ONCE):
+            some = places[first : first + _AT_ONCE]
+            for position, texts in zip(some, reader.planned(some), strict=True):
                 yield PlannedCase(position, *texts)
 
     def verdicts(

@@ -229,14 +229,12 @@ class Review:
 
     def _select(self, positions: Sequence[int] | None) -> list[PlannedCase]:
         if positions is None:
-            failed = {place for place, outcome in self._run.outcomes.items() if outcome is Outcome.FAILED}
-            return [case for case in self._run.planned if case.position in failed]
+            return self._run.cases_that(Outcome.FAILED)
+        total = len(self._result.cases)
         for position in positions:
-            if not 0 <= position < len(self._run.planned):
-                raise UnknownNameError(
-                    f"no case {position}: the run {self._run.run_id} has {len(self._run.planned)} cases"
-                )
-        return [self._run.planned[position] for position in sorted(set(positions))]
+            if not 0 <= position < total:
+                raise UnknownNameError(f"no case {position}: the run {self._run.run_id} has {total} cases")
+        return [*self._run.store.planned(self._run.run_id, sorted(set(positions)))]
 
     def _bless(
         self,
@@ -248,15 +246,15 @@ class Review:
     ) -> tuple[list[Blessing], dict[str, SetupError]]:
         """Return the changes to write, and by `set/case` (for a whole file by its text) why others are refused."""
         refusals = self._outside_root(selected)
-        names = [name for case in selected if (name := _name(case)) not in refusals]
-        if not names:
+        cases = [case for case in selected if _name(case) not in refusals]
+        if not cases:
             return [], refusals
         chosen = {_name(case): trials[case.position] + 1 for case in selected if case.position in trials}
         try:
             blessings = bless_opened(
                 self._open_file,
                 self._run,
-                names,
+                cases,
                 chosen,
                 on_case or (lambda: None),
                 force=force,

@@ -5,9 +5,8 @@ Prompts are reconstructed from the evidence without a call of a model.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -183,21 +182,13 @@ class _Planned:
 
 def _find_planned(store: Store, run_id: str, position: int) -> _Planned:
     """Find a case and its neighbours, without reading the others."""
-    cases = store.load(run_id).cases
-    total = len(cases)
+    total = len(store.load(run_id).cases)
     if not 0 <= position < total:
         available = f"cases 0 to {total - 1}" if total else "no case"
         raise UnknownNameError(f"no case {position}: the run {run_id} has {available}")
-    first = max(0, position - 1)
-    names = getattr(cases, "names", None) or partial(_names, store, run_id)
-    neighbours: Iterator[tuple[str, str]] = names(first, position + 2)
-    planned = {place: PlannedCase(place, *name, "", "") for place, name in enumerate(neighbours, first)}
+    near = range(max(0, position - 1), min(total, position + 2))
+    planned = {case.position: case for case in store.planned(run_id, near)}
     return _Planned(planned[position], planned.get(position - 1), planned.get(position + 1), total)
-
-
-def _names(store: Store, run_id: str, first: int, last: int) -> Iterator[tuple[str, str]]:
-    """Return the same as `names` of stored cases, for a store without that method."""
-    return ((one.eval_set_id, one.eval_id) for one in islice(store.planned(run_id), first, last))
 
 
 def _place(case: PlannedCase | None) -> CasePlace | None:

@@ -83,13 +83,9 @@ def run_of_set(context: ServerContext, eval_set: str, case: str | None) -> RunRe
 
 
 def _planned(store: Store, run_id: str, position: int | None) -> Iterator[PlannedCase]:
-    cases = (one for one in store.planned(run_id) if position is None or one.position == position)
-    first = next(cases, None)
-    if first is None and position is not None:
+    if position is not None and position >= len(store.load(run_id).cases):
         raise UnknownNameError(f"run {run_id} has no case at position {position}")
-    if first is not None:
-        yield first
-        yield from cases
+    return store.planned(run_id, None if position is None else [position])
 
 
 def _check_failures(store: Store, run_id: str) -> None:
