@@ -111,9 +111,12 @@ def test_a_column_without_content_is_left_out() -> None:
     assert "|case||outcome||trials||reason|" in _texts(_run("a")._repr_html_())
 
 
-def test_only_cells_with_a_long_word_break_inside_words() -> None:
+def test_only_cells_with_a_long_word_break_inside_words_and_short_ones_do_not_break() -> None:
     long = "name_" * 12
     cells = re.findall(r'<td style="([^"]*)">([^<]*)', _run_of(long)._repr_html_())
     broken = [text for style, text in cells if "overflow-wrap: anywhere" in style]
     assert f"words/{long}" in broken
     assert "✕ failed" not in broken
+    whole = [text for style, text in cells if "white-space: nowrap" in style]
+    assert "✕ failed" in whole
+    assert f"words/{long}" not in whole

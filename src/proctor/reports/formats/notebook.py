@@ -38,6 +38,10 @@ _SCROLLS = "overflow-x: auto; margin-bottom: 1em"
 _BREAKS = "; overflow-wrap: anywhere; min-width: 14em"
 """For a cell with a long word only: in other cells, a narrow column would break words, too."""
 _LONG_WORD = re.compile(r"\S{41}")
+_STAYS = "; white-space: nowrap"
+"""For a short cell: a notebook gives the room to the longest column, and `0 of 5 passed` would have two lines."""
+_SHORT = 24
+"""Characters of a short cell."""
 _MINUS = re.compile(r"(?<![^\s(])-(?=\d)")
 _TIMES = re.compile(r" x (?=\d)")
 
@@ -125,8 +129,9 @@ def _table(table: Table) -> str:
 
 
 def _cell(spans: Spans) -> str:
-    breaks = _BREAKS if any(_LONG_WORD.search(span.text) for span in spans) else ""
-    return f'<td style="{_STYLE}{breaks}">{_spans(spans)}</td>'
+    text = "".join(span.text for span in spans)
+    lines = _STAYS if len(text) <= _SHORT else _BREAKS if _LONG_WORD.search(text) else ""
+    return f'<td style="{_STYLE}{lines}">{_spans(spans)}</td>'
 
 
 def _spans(spans: Spans) -> str:
