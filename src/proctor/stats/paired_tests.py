@@ -65,8 +65,9 @@ def sign_flip_test(differences: Iterable[float], *, resamples: int = RESAMPLES, 
     Raises:
         ValueError: a difference is not a finite number.
     """
-    values = [finite(value) for value in differences]
-    changed = [value for value in values if value]
+    changed = [float(value) for value in differences if value]
+    if not all(map(isfinite, changed)):
+        raise ValueError("expected finite differences")
     if not changed:
         return 1.0
     if len({abs(value) for value in changed}) == 1:
@@ -80,17 +81,6 @@ def sign_flip_test(differences: Iterable[float], *, resamples: int = RESAMPLES, 
     if len(changed) > _MANY:
         return _by_saddlepoint(changed, step=0.0 if steps is None else abs(changed[0] / steps[0]))
     return _by_drawing(changed, resamples, seed)
-
-
-def finite(value: float) -> float:
-    """Return `value` if it is a finite number.
-
-    Raises:
-        ValueError: it is not.
-    """
-    if not isfinite(value):
-        raise ValueError(f"expected finite differences, got {value}")
-    return float(value)
 
 
 def _as_steps(values: Sequence[float]) -> list[int] | None:

@@ -178,7 +178,7 @@ def _check_size(cases: int, trials: int, level: float) -> None:
 
 
 def _can_be_proven(cases: int, trials: int, level: float) -> bool:
-    return by_case([PairedScore(0.0, 1.0, trials, trials)] * cases, level, 1.0).is_better
+    return by_case([PairedScore(0.0, 1.0, trials, trials)] * cases, level, 1.0).low > 0
 
 
 # --- the budget --------------------------------------------------------------------------------------------------------

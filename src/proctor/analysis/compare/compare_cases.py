@@ -201,8 +201,8 @@ def _test(comparison: Comparison, pairs: Pairs, views: Sequence[Completion], opt
 
 
 def _detectable(views: Sequence[Completion], options: CompareOptions) -> Detectable:
-    counts = [one.counts for one in views[0].cases]
-    return detectable_drop(counts, case_level=options.budget.cases, overall_level=options.budget.overall)
+    counts, budget = [one.counts for one in views[0].cases], options.budget
+    return detectable_drop(counts, case_level=budget.cases, overall_level=budget.overall)
 
 
 def _outcome(evidence: _Evidence, worst: _Evidence, options: CompareOptions, *, few_missing: bool) -> Change:
@@ -351,7 +351,7 @@ def _metrics(
 def _known_scores(pairs: Pairs, name: str) -> list[PairedScore]:
     """Return the scores of the cases in which a metric was computed for every trial of both runs."""
     return [
-        PairedScore(before.scores[name], now.scores[name], before.trials.total or 1, now.trials.total or 1)
+        PairedScore(before.scores[name], now.scores[name], before.count or 1, now.count or 1)
         for _, before, now in pairs.both
         if before.has_all_scores(name) and now.has_all_scores(name)
     ]
@@ -373,7 +373,7 @@ def _measured(
     decides: bool,
 ) -> Measured:
     lower_is_better = name in USAGE_MEASURES
-    way = tested.is_better - tested.is_worse
+    way = (tested.low > 0) - (tested.high < 0)
     verdict = {1: "better", 0: "", -1: "worse"}[-way if lower_is_better else way]
     return Measured(
         name, means.base, means.candidate, tested.difference, tested.low, tested.high, tested.p_value, count,
@@ -410,7 +410,7 @@ def _usage_first(name: str) -> tuple[int, str]:
 def _rates(pairs: Pairs, views: Sequence[Completion]) -> Means:
     """Return the pass rate of each run: that of the cases with every verdict in both, if there are any."""
     known = [
-        PairedScore(before.trials.rate, now.trials.rate, before.trials.total, now.trials.total)
+        PairedScore(before.trials.rate, now.trials.rate, before.count, now.count)
         for _, before, now in pairs.both
         if before.trials.rate is not None and now.trials.rate is not None
     ]

@@ -92,16 +92,6 @@ class Tested:
     p_value: float
     level: float
 
-    @property
-    def is_worse(self) -> bool:
-        """Return whether the measure fell significantly."""
-        return self.high < 0
-
-    @property
-    def is_better(self) -> bool:
-        """Return whether the measure rose significantly."""
-        return self.low > 0
-
 
 def on_these_cases(
     counts: Sequence[TwoCounts], level: float, *, by_test_alone: bool = False, changes: int | None = None

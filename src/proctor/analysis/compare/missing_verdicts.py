@@ -49,19 +49,16 @@ class Completion:
     """All cases of both runs with one choice of the missing verdicts, and the scores of each deciding metric."""
 
     cases: Sequence[CompletedCase]
+    rates: Sequence[PairedScore]
+    """The pass rates of the cases."""
     scores: Mapping[str, Sequence[PairedScore]]
     few_missing: bool
     """Whether at most 2 % (or one) of the verdicts of each run are missing."""
 
-    @property
-    def rates(self) -> list[PairedScore]:
-        """The pass rates of the cases."""
-        return [PairedScore.of_trials(one.counts) for one in self.cases]
-
 
 def missing_count(case: BriefCase, planned: int) -> int:
     """Return how many trials of a case have no verdict; `planned` trials if none was made."""
-    return case.trials.other if case.trials.total else planned
+    return case.trials.other if case.count else planned
 
 
 def completions(pairs: Pairs, planned: tuple[int, int], ranges: Mapping[str, Range]) -> list[Completion]:
@@ -117,7 +114,8 @@ def _complete(
         for key, before, now in pairs.both
     ]
     scores = {name: _scores(pairs, name, planned, ranges.get(name), worst=worst) for name in metrics}
-    return Completion(cases, {name: values for name, values in scores.items() if values}, all(few))
+    rates = [PairedScore.of_trials(one.counts) for one in cases]
+    return Completion(cases, rates, {name: values for name, values in scores.items() if values}, all(few))
 
 
 def _counts(before: BriefCase, now: BriefCase, planned: tuple[int, int], *, worst: bool) -> TwoCounts:
@@ -137,8 +135,8 @@ _paired_score = lru_cache(1024, typed=True)(PairedScore)
 def _few_missing(pairs: Pairs, planned: tuple[int, int]) -> tuple[bool, bool]:
     """Return for the base and for the candidate whether only a few verdicts are missing."""
     missing = total_missing(pairs, planned)
-    base = sum(before.trials.total or planned[0] for _, before, _ in pairs.both)
-    candidate = sum(now.trials.total or planned[1] for _, _, now in pairs.both)
+    base = sum(before.count or planned[0] for _, before, _ in pairs.both)
+    candidate = sum(now.count or planned[1] for _, _, now in pairs.both)
     return missing[0] <= max(1, _FEW * base), missing[1] <= max(1, _FEW * candidate)
 
 
@@ -165,7 +163,7 @@ def _scores(
         was = _score(before, now, name, base_value)
         is_now = _score(now, before, name, candidate_value)
         if was is not None and is_now is not None:
-            trials = before.trials.total or planned[0], now.trials.total or planned[1]
+            trials = before.count or planned[0], now.count or planned[1]
             scores.append(_paired_score(was, is_now, *trials))
     return scores
 

@@ -25,7 +25,7 @@ from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome
 
 if TYPE_CHECKING:
     from proctor.schema.evidence.trial import Trial
-    from proctor.schema.results.manifest import Judging, Manifest
+    from proctor.schema.results.manifest import Judging, Manifest, RunRecord
     from proctor.stores.base import Store
 
 
@@ -64,7 +64,7 @@ def side_of_run(store: Store, reference: str | RunResult) -> KnownSide:
     )  # fmt: skip
     priced = any(one.purpose == "agent" and not one.unpriced for one in summary.spent)
     trials = sum(one.cases * one.num_runs for one in manifest.sets)
-    figures = figures_of_kept(store, run_id, trials=trials, priced=priced)
+    figures = figures_of_kept(store, details.record, trials=trials, priced=priced)
     return Side(run, with_figures(store.verdicts(run_id, judging.number), figures)), (manifest, judging)
 
 
@@ -114,7 +114,7 @@ MOST_TRIALS = 2_000
 Figures = dict[str, float]
 
 
-def figures_of_kept(store: Store, run_id: str, *, trials: int, priced: bool) -> dict[int, Figures]:
+def figures_of_kept(store: Store, run: RunRecord, *, trials: int, priced: bool) -> dict[int, Figures]:
     """Return by position the mean duration of the trials of each case; `priced`: also the agent's cost.
 
     Trials that failed are left out; if there are more than `MOST_TRIALS`, none is read.
@@ -122,7 +122,7 @@ def figures_of_kept(store: Store, run_id: str, *, trials: int, priced: bool) -> 
     if trials > MOST_TRIALS:
         return {}
     last: dict[tuple[int, int], bytes] = {}
-    for position, number, evidence in store.attempts(run_id):  # the last attempt at a trial comes last
+    for position, number, evidence in store.attempts(run.run_id, range(run.cases)):  # the last attempt at a trial comes last
         last[position, number] = evidence
     by_position: defaultdict[int, list[Figures | None]] = defaultdict(list)
     for (position, _), evidence in last.items():
@@ -207,6 +207,8 @@ class BriefCase:
 
     outcome: Outcome
     trials: Trials
+    count: int
+    """The number of all trials."""
     scores: Mapping[str, float]
     """By metric the mean over the trials; without those that could not be computed, or cannot be added up."""
     gating: tuple[str, ...]
@@ -249,7 +251,8 @@ class Pairs:
 
 def brief(case: CaseResult) -> BriefCase:
     """Return what a comparison needs of `case`."""
-    trials = _trials_of(case)
+    trials, count = _trials_of(case), len(case.trials)
+    without_verdict = trials.other / count if count else 0.0
     scores: dict[str, float] = {}
     gating: list[str] = []
     unscored: set[str] = set()
@@ -259,13 +262,14 @@ def brief(case: CaseResult) -> BriefCase:
             gating.append(name)
             if metric.outcome in (Outcome.ERROR, Outcome.NOT_RUN):
                 unscored.add(name)
-            elif share := _missing_share(metric, trials):
+            elif share := _missing_share(metric, without_verdict):
                 shares[name] = share
         if metric.score is not None and metric.outcome is not Outcome.ERROR and abs(metric.score) < _HUGE:
             scores[name] = metric.score
     return BriefCase(
         case.outcome,
         trials,
+        count,
         scores,
         _same_names(tuple(gating)),
         _same_set(frozenset(unscored)),
@@ -310,10 +314,10 @@ def _shared(case: BriefCase, known: dict[object, BriefCase]) -> BriefCase:
     return known.get(content, case)
 
 
-def _missing_share(metric: MetricVerdict, trials: Trials) -> float:
+def _missing_share(metric: MetricVerdict, without_verdict: float) -> float:
     """Return the share of the trials without a score; where single scores are unknown, of those without a verdict."""
     if not metric.per_trial:
-        return trials.other / trials.total if trials.total else 0.0
+        return without_verdict
     missing = [one is None or one.failure is not None for one in metric.per_trial]
     return sum(missing) / len(missing)
 
@@ -354,7 +358,7 @@ def pair(
 
 LEFT_OUT = "left out of the run"
 """The reason of a case that only one run has, if the other run left cases out."""
-_NOT_RUN = BriefCase(Outcome.NOT_RUN, Trials(0, 0), {}, (), frozenset(), _NO_SHARES, LEFT_OUT)
+_NOT_RUN = BriefCase(Outcome.NOT_RUN, Trials(0, 0), 0, {}, (), frozenset(), _NO_SHARES, LEFT_OUT)
 
 
 def _cases_by_key(

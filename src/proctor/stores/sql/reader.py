@@ -74,14 +74,13 @@ class RunReader:
         One query reads all of them; each result is built when the caller reaches it, so that only one is in memory.
         """
         case_rows = _CaseRows()
-        with self._sound(positions), self._database.snapshot():
-            planned = self.planned(positions)
-            self._read_evidence(case_rows, positions)
-            self._read_scores(case_rows, positions)
-            self._read_verdicts(case_rows, positions)
-        with self._sound(
-            positions
-        ):  # an error of the caller's code between two cases does not pass through here
+        with self._sound(positions):
+            with self._database.snapshot():
+                planned = self.planned(positions)
+                self._read_evidence(case_rows, positions)
+                self._read_scores(case_rows, positions)
+                self._read_verdicts(case_rows, positions)
+            # an error of the caller's code between two cases does not pass through here
             for position, texts in zip(positions, planned, strict=True):
                 yield self._case(position, texts, case_rows)
 
@@ -91,10 +90,10 @@ class RunReader:
         A case that was not decided has no trials here.
         """
         case_rows = _CaseRows()
-        with self._sound(positions), self._database.snapshot():
-            planned = self.planned(positions)
-            self._read_verdicts(case_rows, positions)
         with self._sound(positions):
+            with self._database.snapshot():
+                planned = self.planned(positions)
+                self._read_verdicts(case_rows, positions)
             for position, (eval_set_id, eval_id, content_hash, place) in zip(positions, planned, strict=True):
                 result = CaseResult(eval_set_id, eval_id, Outcome.NOT_RUN, place=place)
                 if (verdict := case_rows.verdicts.get(position)) is not None:
@@ -104,10 +103,10 @@ class RunReader:
     def briefly(self, positions: Sequence[int]) -> Iterator[BriefVerdict]:
         """Return the same cases in short."""
         case_rows = _CaseRows()
-        with self._sound(positions), self._database.snapshot():
-            planned = self.planned(positions)
-            self._read_verdicts(case_rows, positions)
         with self._sound(positions):
+            with self._database.snapshot():
+                planned = self.planned(positions)
+                self._read_verdicts(case_rows, positions)
             for position, texts in zip(positions, planned, strict=True):
                 yield brief_verdict(texts, case_rows.verdicts.get(position))
 

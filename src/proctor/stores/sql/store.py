@@ -269,9 +269,9 @@ class SqlStore(SharedRunStore, AnnotatedStore, JudgeBatchStore):
         self, run_id: str, positions: Sequence[int] | None = None
     ) -> Iterator[tuple[int, int, bytes]]:
         """Return position, number and evidence of every attempt at every trial, or at those of some cases, without media."""
-        line = self._line(run_id)
-        every = range(line.progress.cases)
-        return self._reader(line, 1).attempts(every if positions is None else positions)
+        if positions is None:
+            positions = range(self._line(run_id).progress.cases)
+        return RunReader(self._database, self._seq(run_id), run_id, 1).attempts(positions)
 
     def case_documents(self, run_id: str, positions: Sequence[int]) -> Iterator[tuple[int, bytes]]:
         """Yield the position and the JSON of each of these cases that has a stored trial."""
@@ -301,13 +301,14 @@ class SqlStore(SharedRunStore, AnnotatedStore, JudgeBatchStore):
 
     def _seq(self, run_id: str) -> int:
         if (seq := self._seqs.get(run_id)) is None:
-            seq = self._seqs[run_id] = self._line(run_id).seq
+            seq = self._line(run_id).seq
         return seq
 
     def _line(self, run_id: str) -> RunLine:
         line = run_line(self._database, run_id)
         if line is None:
             raise UnknownNameError(f"No run named {run_id!r} in {self.name}")
+        self._seqs[run_id] = line.seq
         return line
 
     def _in_parts(
