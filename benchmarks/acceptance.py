@@ -125,7 +125,7 @@ def _is_accepted(before: Passes, now: Passes, trials: int, level: float = ALPHA 
         for was, is_now in zip(before, now, strict=True)
     ]
     if (
-        sum(now) <= sum(before) or not by_case(rates, level, 1.0).is_better
+        sum(now) <= sum(before) or by_case(rates, level, 1.0).low <= 0
     ):  # the part of the comparison that decides most looks
         return False
     sides = [

@@ -120,7 +120,7 @@ def simulate(model: Model, comparisons: int, seed: int = 1) -> Rates:
     alarms = covered = fine = 0
     for _ in range(comparisons):
         same = by_case(_drawn(model, random, 0.0), LEVEL, model.reach)
-        alarms += same.is_worse or same.is_better
+        alarms += same.high < 0 or same.low > 0
         worse = _drawn(model, random, DROP)
         found = by_case(worse, LEVEL, model.reach)
         covered += found.low <= -DROP <= found.high

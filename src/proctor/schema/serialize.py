@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic_core import PydanticSerializationError, to_json
 
-from proctor.schema.evidence.event import Recipe, WaitingEvent, recipe_of
+from proctor.schema.evidence.event import plain_evidence
 from proctor.schema.evidence.trial import Trial
 from proctor.schema.format.case import EvalCase, EvalSet
 from proctor.schema.format.invocation import KEEP_WRITTEN
@@ -21,8 +21,16 @@ from proctor.schema.format.wire_model import WireModel, unknown_keys
 def kept_json(model: WireModel) -> bytes:
     """Return a model as JSON (UTF-8). An unpaired surrogate, which UTF-8 cannot encode, becomes U+FFFD."""
     try:
-        if type(model) is Trial:
-            return _trial_json(model)
+        if (
+            type(model) is Trial
+        ):  # its pydantic serializer takes as long to build as a short run, and settles lazy events
+            return to_json(
+                plain_evidence(model),
+                by_alias=False,
+                exclude_none=True,
+                bytes_mode="base64",
+                inf_nan_mode="null",
+            )
         text: Any = model.__pydantic_serializer__.to_json(model, exclude_none=True, context=KEEP_WRITTEN)
     except ValueError:
         plain = json.dumps(
@@ -31,51 +39,6 @@ def kept_json(model: WireModel) -> bytes:
         return plain.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
     json_bytes: bytes = text
     return json_bytes
-
-
-def _trial_json(trial: Trial) -> bytes:
-    """Serialize a trial without a pydantic serializer, which takes as long to build as a short run and settles lazy events."""
-    return to_json(_plain(trial), by_alias=False, exclude_none=True, bytes_mode="base64", inf_nan_mode="null")
-
-
-def _plain(value: Any) -> Any:
-    """Convert models to dicts without null values; `to_json` handles the rest."""
-    kind = type(value)
-    if kind in _ATOMS:
-        return value
-    if kind is list:
-        return [_plain(each) for each in value]
-    if kind is WaitingEvent and (recipe := recipe_of(value)) is not None:
-        return _plain_event(recipe)
-    if not isinstance(value, WireModel):
-        return value
-    data = {  # one call less for most values: this runs for every trial
-        name: each if type(each) in _ATOMS else _plain(each)
-        for name, each in value.__dict__.items()
-        if each is not None
-    }
-    if extra := value.__pydantic_extra__:
-        data |= {name: _plain(each) for name, each in extra.items() if each is not None}
-    return data
-
-
-_ATOMS = frozenset({str, int, float, bool, dict, bytes})
-
-
-def _plain_event(recipe: Recipe) -> dict[str, Any]:
-    """Return the data of the event that `recipe` describes."""
-    kind, author, _, part = recipe[:4]
-    role = "user" if kind == "function_response" else "model"
-    if kind != "text":
-        _, _, _, name, its_id, inside = recipe
-        if kind == "function_call":
-            part = {"id": its_id, "args": inside, "name": name}
-        else:
-            part = {"id": its_id, "name": name, "response": inside}
-        if its_id is None:
-            del part["id"]
-    content = {"parts": [{kind: part}], "role": role}
-    return {"author": author, "content": content, "invocation_id": ""}
 
 
 HASH_BYTES = 16

@@ -122,7 +122,9 @@ def figures_of_kept(store: Store, run: RunRecord, *, trials: int, priced: bool) 
     if trials > MOST_TRIALS:
         return {}
     last: dict[tuple[int, int], bytes] = {}
-    for position, number, evidence in store.attempts(run.run_id, range(run.cases)):  # the last attempt at a trial comes last
+    for position, number, evidence in store.attempts(
+        run.run_id, range(run.cases)
+    ):  # the last attempt at a trial comes last
         last[position, number] = evidence
     by_position: defaultdict[int, list[Figures | None]] = defaultdict(list)
     for (position, _), evidence in last.items():

@@ -186,10 +186,7 @@ def on_opening(metrics: list[BoundMetric], case: EvalCase) -> list[BoundMetric]:
 
     They can fail the case; what they cannot is decide it: the scenario is what it is about.
     """
-    opening = case.__dict__[
-        "opening"
-    ]  # a model's own way takes three times as long, and this is asked of every case
-    if not opening or not any(map(_states_something, opening)):
+    if not any(map(_states_something, case.opening or ())):
         return metrics
     by_id: dict[int, BoundMetric] = {}
     for bound in metrics:
@@ -197,23 +194,8 @@ def on_opening(metrics: list[BoundMetric], case: EvalCase) -> list[BoundMetric]:
         compares = "expected" in bound.facts.needs
         is_other = compares or any(new is not old for new, old in zip(parts, bound.parts, strict=True))
         metric = OnOpening(bound.metric) if compares else bound.metric
-        by_id[id(bound)] = _bound_anew(bound, metric, parts) if is_other else bound
+        by_id[id(bound)] = replace(bound, metric=metric, parts=parts) if is_other else bound
     return list(by_id.values())
-
-
-def _bound_anew(bound: BoundMetric, metric: Any, parts: list[BoundMetric]) -> BoundMetric:
-    return BoundMetric(
-        metric,
-        bound.threshold,
-        gate=bound.gate,
-        applies_to=bound.applies_to,
-        aggregate=bound.aggregate,
-        called=bound.called,
-        parts=parts,
-        judge=bound.judge,
-        judge_code=bound.judge_code,
-        as_in_adk=bound.as_in_adk,
-    )
 
 
 class OnOpening:

@@ -116,7 +116,8 @@ def open_store(url: str | Path | None = None) -> Store:
     """
     from proctor.stores.open import open_store as opened
 
-    return opened(store_url(url), artefacts=_artefacts())
+    url, artefacts = _location(url)
+    return opened(url, artefacts=artefacts)
 
 
 def open_runs(url: str | Path | None = None, *, read_only: bool = False) -> Store:
@@ -130,21 +131,27 @@ def open_runs(url: str | Path | None = None, *, read_only: bool = False) -> Stor
     """
     from proctor.stores.open import open_store as opened
 
-    resolved_url = store_url(url)
-    if (file := store_file(resolved_url)) is not None and not file.exists():
+    url, artefacts = _location(url)
+    if (file := store_file(url)) is not None and not file.exists():
         raise NoRunsError(
             f"no runs yet: there is no store {display_path(file)}. `proctor eval AGENT SET` keeps its runs; "
             "--store names another place"
         )
-    return opened(resolved_url, read_only=read_only, artefacts=_artefacts())
+    return opened(url, read_only=read_only, artefacts=artefacts)
 
 
-def _artefacts() -> str:
-    """Return the project's folder or bucket for large artefacts; without readable settings there is none."""
+def _location(url: str | Path | None) -> tuple[str, str]:
+    """Return a store's URL and the project's folder or bucket for large artefacts.
+
+    Only the project's own store needs settings that can be read; a command that needs them otherwise reports the problem.
+    """
     try:
-        return load_settings(Path.cwd()).artefacts
-    except SettingsError:  # a command that needs the settings reports it
-        return ""
+        settings = load_settings(Path.cwd())
+    except SettingsError:
+        if url is None:
+            raise
+        settings = Settings()
+    return store_url(project_store(settings) if url is None else url), settings.artefacts
 
 
 class NoRunsError(StoreError):

@@ -230,6 +230,52 @@ def _fill(event: Event, recipe: Recipe) -> None:
     put_unknown(event, {})
 
 
+# --- Evidence as plain data: lazy events are not settled for it --------------------------------------------------------
+
+
+def plain_evidence(value: Any) -> Any:
+    """Convert models to dicts without null values; `to_json` handles the rest."""
+    kind = type(value)
+    if kind in _ATOMS:
+        return value
+    if kind is list:
+        return [plain_evidence(each) for each in value]
+    if kind is WaitingEvent and (recipe := recipe_of(value)) is not None:
+        return _plain_event(recipe)
+    if not isinstance(value, WireModel):
+        return value
+    data = {  # one call less for most values: this runs for every trial
+        name: each if type(each) in _ATOMS else plain_evidence(each)
+        for name, each in value.__dict__.items()
+        if each is not None
+    }
+    if extra := value.__pydantic_extra__:
+        data |= {name: plain_evidence(each) for name, each in extra.items() if each is not None}
+    return data
+
+
+_ATOMS = frozenset({str, int, float, bool, dict, bytes})
+
+
+def _plain_event(recipe: Recipe) -> dict[str, Any]:
+    """Return the data of the event that `recipe` describes."""
+    kind, author, _, part = recipe[:4]
+    role = "user" if kind == "function_response" else "model"
+    if kind != "text":
+        _, _, _, name, its_id, inside = recipe
+        if kind == "function_call":
+            part = {"id": its_id, "args": inside, "name": name}
+        else:
+            part = {"id": its_id, "name": name, "response": inside}
+        if its_id is None:
+            del part["id"]
+    content = {"parts": [{kind: part}], "role": role}
+    return {"author": author, "content": content, "invocation_id": ""}
+
+
+# --- Arguments that need no validation ----------------------------------------------------------------------------------
+
+
 def _is_an_agent(author: object) -> bool:
     return type(author) is str and (author == "agent" or author.lower() != "user")
 
