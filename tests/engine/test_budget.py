@@ -238,3 +238,37 @@ class TestRestReservedByDeadMembers:
             False,
             True,
         ]
+
+
+class TestPricesOfOtherProcesses:
+    """A process of a run with a limit of $1 demands what its next call may cost."""
+
+    @staticmethod
+    def demanded(*, dearest: int) -> int:
+        """Return the millionths of a dollar that the first call demands if the run knows this price."""
+        budget, demands = SharedBudget(max_cost=1.0), []
+        purse = Purse(Caps(max_cost=1.0), 1, lambda: NOTHING, dearest=dearest)
+
+        async def commit() -> None:
+            assert purse.demand is not None
+            demands.append(purse.demand.target.micros)
+            purse.allotted = purse.demand.target
+
+        budget.share(purse, commit)
+        assert asyncio.run(ask(budget, 0.3))
+        assert len(demands) == 1
+        return demands[0]
+
+    def test_a_call_reserves_the_price_of_the_most_expensive_call_of_any_process(self) -> None:
+        assert self.demanded(dearest=300_000) == 300_000
+
+    def test_before_a_price_is_known_a_call_reserves_a_twentieth(self) -> None:
+        assert self.demanded(dearest=0) == 50_000
+
+    def test_what_an_earlier_run_of_the_same_command_spent_counts(self) -> None:
+        first, budget = SharedBudget(max_cost=1.0), SharedBudget(max_cost=1.0)
+        first.spend(0.9)
+        budget.continue_from(first)
+        purse = Purse(Caps(max_cost=1.0), 1, lambda: NOTHING)
+        budget.share(purse, lambda: asyncio.sleep(0))
+        assert budget.total_cost == 0.9

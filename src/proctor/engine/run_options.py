@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from proctor.engine.execution.run_control import Progress, StoppingRule, StopRequest
-    from proctor.engine.usage.budget import RunBudget
+    from proctor.engine.usage.shared_budget import SharedBudget
     from proctor.judges.base import Judges
     from proctor.schema.format.config import EvalConfig
     from proctor.simulation.base import Users
@@ -388,7 +388,7 @@ class RunOptions:
 
     looks: StoppingRule | None = None
     """Ends the run when its comparison with another run is decided (`against`)."""
-    budget: RunBudget | None = None
+    budget: SharedBudget | None = None
     """Enforces `max_cost` and `max_judge_calls`: asked before each call of a model. `None`: there are no such limits."""
     judges: Judges | None = None
     """The judges of the metrics. `None`: metrics that need one are refused."""

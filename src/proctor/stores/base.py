@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from proctor.schema.results.run_result import CaseResult, Outcome, RunKind, RunResult
@@ -195,6 +195,11 @@ class Caps:
     max_judge_calls: int | None = None
     max_tokens: int | None = None
 
+    @classmethod
+    def of(cls, options: object) -> Caps:
+        """Return the caps among the options of a run."""
+        return cls(**{cap.name: getattr(options, cap.name) for cap in fields(cls)})
+
     def __bool__(self) -> bool:
         """Return whether there is any limit."""
         return (self.max_cost, self.max_judge_calls, self.max_tokens) != (None, None, None)
@@ -214,7 +219,7 @@ class Demand:
 
 @dataclass(slots=True)
 class Purse:
-    """What one member of a run may spend of the caps of all. The writer's thread updates it with each commit."""
+    """What one process may spend of the caps of a run. The writer's thread updates it with each commit."""
 
     caps: Caps
     parts: int
@@ -230,6 +235,8 @@ class Purse:
     """Whether the last demand got all that is left: no other living process held an unspent allotment to wait for."""
     lost: Amounts = NOTHING
     """Unspent allotments of parts whose process was killed; they count as spent."""
+    dearest: int = 0
+    """The most that a call of any member has cost, in millionths of a US dollar; 0: not known yet."""
 
     def covers(self, demand: Demand) -> bool:
         """Return whether the allotment is as large as a demand."""

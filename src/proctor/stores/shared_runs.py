@@ -91,7 +91,7 @@ class SharedRuns(Protocol):
         ...
 
     def caps(self, run_id: str) -> Caps:
-        """Return the caps of a run that several processes write."""
+        """Return the caps of a run that is not complete: of several processes, or of one that was killed."""
         ...
 
     def set_caps(self, run_id: str, caps: Caps) -> None:

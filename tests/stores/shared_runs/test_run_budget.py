@@ -1,5 +1,7 @@
-"""The purse of a run that several processes write: reservations never exceed a limit, and those of a killed process count as spent."""
+"""The purse of a run: reservations never exceed a limit, and those of a killed process count as spent."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -11,7 +13,8 @@ from proctor.stores.sql import leases
 from proctor.stores.sql.leases import Holder
 from proctor.stores.sql.run_budget import granted, settle
 from proctor.stores.sql.store import SqlStore
-from tests.stores.sample_runs import judging, manifest, planned
+from proctor.stores.sql.writer import Writer
+from tests.stores.sample_runs import Heard, judging, manifest, planned
 from tests.stores.shared_runs.test_shared_runs import CASES, write_part
 
 CAPS = Caps(max_cost=0.001, max_judge_calls=100, max_tokens=1_000)
@@ -44,6 +47,15 @@ def demand(store: SqlStore, part: int, purse: Purse, calls: int, *, micros: int 
 def spend(purse: Purse, *amounts: int) -> None:
     spent = Amounts(*amounts)
     purse.spent = lambda: spent
+
+
+@contextmanager
+def process_that_died(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Take runs and parts for a process that does not exist any more."""
+    me = leases.this_process()
+    with monkeypatch.context() as patched:
+        patched.setattr(leases, "this_process", lambda: Holder(me.host, me.machine, 1 << 22, "1"))
+        yield
 
 
 def test_what_one_member_holds_no_other_one_gets(store: SqlStore) -> None:
@@ -106,13 +118,10 @@ def test_what_a_member_did_not_spend_returns_at_its_end(store: SqlStore) -> None
 def test_what_a_killed_member_reserved_counts_as_spent_when_its_part_is_taken_over(
     store: SqlStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    me = leases.this_process()
-    with monkeypatch.context() as patched:
-        patched.setattr(leases, "this_process", lambda: Holder(me.host, me.machine, 1 << 22, "1"))
+    with process_that_died(monkeypatch):
         joined(store, 1)
-        patched.undo()
-        two = purse_of(joined(store, 2))
-        patched.setattr(leases, "this_process", lambda: Holder(me.host, me.machine, 1 << 22, "1"))
+    two = purse_of(joined(store, 2))
+    with process_that_died(monkeypatch):
         dead = purse_of(joined(store, 1))
     spend(dead, 0, 10, 0)
     demand(store, 1, dead, 90)
@@ -121,6 +130,68 @@ def test_what_a_killed_member_reserved_counts_as_spent_when_its_part_is_taken_ov
     again = purse_of(joined(store, 1))
     assert (again.spent(), again.allotted, again.others) == (Amounts(0, 90), Amounts(0, 90), NOTHING)
     assert demand(store, 2, two, 90) == 10
+
+
+def test_all_members_reserve_as_much_as_the_most_expensive_call_of_any(store: SqlStore) -> None:
+    one, two = purse_of(joined(store, 1)), purse_of(joined(store, 2))
+    one.dearest, two.dearest = 70, 20
+    demand(store, 1, one, 0, micros=70)
+    demand(store, 2, two, 0, micros=20)
+    assert (one.dearest, two.dearest) == (70, 70)
+
+
+def test_a_process_learns_the_price_of_calls_when_it_takes_over(
+    store: SqlStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    joined(store, 2)
+    with process_that_died(monkeypatch):
+        dead = purse_of(joined(store, 1))
+    dead.dearest = 70
+    demand(store, 1, dead, 0, micros=70)
+    assert purse_of(joined(store, 1)).dearest == 70
+
+
+def begun(store: SqlStore, heard: Heard | None = None) -> Writer:
+    """Begin a run of one process."""
+    return store.begin(manifest("run1", cases=CASES), planned(CASES), judging(), heard or Heard())
+
+
+class TestARunOfOneProcess:
+    def test_its_caps_hold_after_a_kill_and_what_it_reserved_counts(
+        self, store: SqlStore, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        with process_that_died(monkeypatch):
+            dead = store.limit(begun(store), CAPS)
+        assert dead is not None
+        spend(dead, 200, 10, 30)
+        demand(store, 1, dead, 90, micros=300)
+        again = store.limit(store.resume("run1", Heard()), store.caps("run1"))
+        assert again is not None
+        assert (store.caps("run1"), again.spent()) == (CAPS, Amounts(300, 90, 30))
+        assert demand(store, 1, again, 101, micros=300) == 100
+
+    def test_its_caps_end_with_a_process_that_ends_in_order(self, store: SqlStore) -> None:
+        writer = begun(store)
+        store.limit(writer, CAPS)
+        assert store.caps("run1") == CAPS
+        writer.close()
+        assert store.caps("run1") == Caps()
+
+    def test_what_it_spends_is_written_with_its_commits(self, store: SqlStore) -> None:
+        heard = Heard()
+        writer = begun(store, heard)
+        purse = store.limit(writer, CAPS)
+        assert purse is not None
+        spend(purse, 5, 6, 7)
+        writer.put([], "written")
+        heard.wait_for(1)
+        assert store._database.row("SELECT spent_micros, calls, tokens FROM purse_parts") == (5, 6, 7)
+        writer.close()
+
+    def test_without_caps_it_has_no_purse(self, store: SqlStore) -> None:
+        writer = begun(store)
+        assert store.limit(writer, Caps()) is None
+        writer.close()
 
 
 def test_limits_are_raised_and_what_was_spent_counts(store: SqlStore) -> None:

@@ -115,6 +115,7 @@ class Run:
         if self.stored is not None:
             self.stored.tokens = lambda: self._spending.tokens
             self.stored.begin(info)
+            self.stored.share_budget(self.options)
             self.stored.writer.live_figures = self._live_figures
             run.run_id = self.stored.writer.run_id
             run.started_at = self.stored.writer.created_at

@@ -8,9 +8,20 @@ from typing import TYPE_CHECKING
 
 from proctor.agents.base import AgentInfo
 from proctor.schema.results.run_result import CaseResult, Outcome
-from proctor.stores.base import AnswerRecord, Committed, Record, RunWriter, Store, StoredTrial
+from proctor.stores.base import (
+    Amounts,
+    AnswerRecord,
+    Caps,
+    Committed,
+    Purse,
+    Record,
+    RunWriter,
+    Store,
+    StoredTrial,
+)
 
 if TYPE_CHECKING:
+    from proctor.engine.run_options import RunOptions
     from proctor.schema.results.manifest import RunSummary
 
 Opener = Callable[[AgentInfo | None, Committed], RunWriter]
@@ -57,6 +68,7 @@ class StoredRun:
         self._positions = positions
         self._gone = gone
         self._writer: RunWriter | None = None
+        self._purse: Purse | None = None
         self._outcomes: dict[int, Outcome] = {}
         self.outcomes_of_gone: list[Outcome] = []
         """The outcomes of the cases that only the run has, not the plan."""
@@ -97,6 +109,33 @@ class StoredRun:
             if self.retry_errors:
                 again = cases_in_error(self.store, run_id, judging)
                 self._outcomes = {at: outcome for at, outcome in self._outcomes.items() if at not in again}
+
+    def share_budget(self, options: RunOptions) -> None:
+        """Spend from the purse of the run: its caps hold for all members, and for the process that resumes it after a kill."""
+        self._purse = purse = self.open_purse(Caps.of(options))
+        if purse is None:
+            return
+        before, budget = purse.spent(), options.budget
+        if budget is not None:
+            budget.share(purse, lambda: self.commit(()))
+
+        def spent() -> Amounts:
+            tokens = max(before.tokens, self.tokens())
+            return (
+                before._replace(tokens=tokens)
+                if budget is None
+                else Amounts(budget.micros, budget.calls, tokens)
+            )
+
+        purse.spent = spent
+
+    def open_purse(self, caps: Caps) -> Purse | None:
+        """Return what this process may spend; `None` if there are no caps, or the store keeps none."""
+        limit = getattr(self.store, "limit", None)
+        if limit is None or not caps or self.writer.judging != 1:  # each further scoring has caps of its own
+            return None
+        purse: Purse | None = limit(self.writer, caps)
+        return purse
 
     @property
     def is_open(self) -> bool:
@@ -162,7 +201,7 @@ class StoredRun:
 
     def tokens_used(self, now: int) -> int:
         """Return the tokens that count for `max_tokens`; `now`: those of this process."""
-        return now
+        return now if self._purse is None else self._purse.spent().tokens + self._purse.others.tokens
 
     def close(self) -> None:
         """Release the run after an error."""

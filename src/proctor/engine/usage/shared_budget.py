@@ -1,9 +1,9 @@
-"""The budget of one of several processes that write a run together: the limits hold for all of them.
+"""The budget of a run in a store: its limits hold for all processes that write it together, and for its successor after a kill.
 
-Each member reserves an allotment in the store, and admits calls as long as the allotment lasts. So all members together make
-exactly as many calls of judges as the limit allows. Dollars are reserved by the most expensive call so far: the limit is
-exceeded only by what a call costs more than that, and by what the agent costs in the trials under way. What a killed member
-has reserved counts as spent.
+Each process reserves an allotment in the store, and admits calls as long as the allotment lasts. So all of them together make
+exactly as many calls of judges as the limit allows. Dollars are reserved by the most expensive call so far, of any process: the
+limit is exceeded only by what a call costs more than that, and by what the agent costs in the trials under way. What a killed
+process has reserved counts as spent.
 """
 
 from __future__ import annotations
@@ -21,14 +21,16 @@ WAIT_SECONDS = 0.2
 """Seconds between two demands while other members hold the rest."""
 _CALLS_AT_ONCE = 20
 """The largest number of calls that one demand reserves."""
+_FIRST_CALL = 20
+"""A call whose price is not known reserves this part of what is left of the limit."""
 _MILLION = 1_000_000
 
 
 class SharedBudget(RunBudget):
-    """The caps of a run, seen by one member; see `Budget`. Used on one event loop."""
+    """The caps of a run, seen by one process; see `Budget`. Used on one event loop."""
 
     def __init__(self, *, max_calls: int | None = None, max_cost: float | None = None) -> None:
-        """Set the limits of all members; until `share` they are those of this process."""
+        """Set the limits of all processes; until `share` they are those of this one."""
         super().__init__(max_calls=max_calls, max_cost=max_cost)
         self._purse: Purse | None = None
         self._commit: Callable[[], Awaitable[None]]
@@ -36,10 +38,15 @@ class SharedBudget(RunBudget):
         self._no_calls = ""  # why no further call of a judge may be made, although the limit is not reached
 
     def share(self, purse: Purse, commit: Callable[[], Awaitable[None]]) -> None:
-        """Spend from `purse`, which `commit` updates; what an earlier process of this part has spent counts."""
+        """Spend from `purse`, which `commit` updates; what an earlier process of this run or part has spent counts."""
         before = purse.spent()
-        self.calls, self.cost = before.calls, before.micros / _MILLION
+        self.calls = max(self.calls, before.calls)
+        self.cost = max(self.cost, before.micros / _MILLION)
         self._purse, self._commit = purse, commit
+        self._learn_price(purse)
+
+    def _learn_price(self, purse: Purse) -> None:
+        self._dearest = max(self._dearest, purse.dearest / _MILLION)
 
     @property
     def total_calls(self) -> int:
@@ -80,19 +87,21 @@ class SharedBudget(RunBudget):
             return True
         left = purse.allotted.micros - self.micros
         is_alone = not self._under_way and left > 0
-        if not self._dearest:  # the cost of a call is not known yet
-            return is_alone
+        if not self._dearest and not is_alone:  # the cost of a call is not known yet
+            return False
         return self._reserved(1) <= left or (is_alone and purse.is_rest)
 
     def _reserved(self, more: int) -> int:
-        """Return what the calls under way, and so many more, may cost."""
-        return (self._under_way + more) * ceil(self._dearest * _MILLION)
+        """Return what the calls under way, and so many more, may cost, in millionths of a US dollar."""
+        if self._dearest or self.max_cost is None:
+            return (self._under_way + more) * ceil(self._dearest * _MILLION)
+        return ceil(max(self.max_cost - self.total_cost, 0) * _MILLION / _FIRST_CALL)  # of the only call
 
     async def _reserve(self, purse: Purse, purpose: str) -> None:
         """Demand what one more call needs; if it is not available, wait for calls that end here or elsewhere."""
         spent, calls = self.micros, self.calls
         cost = 0 if self.max_cost is None else self._reserved(1) or 1
-        price = ceil(self._dearest * _MILLION)
+        purse.dearest = price = ceil(self._dearest * _MILLION)
         demand = purse.demand = Demand(
             target=Amounts(spent + cost, calls + (purpose == JUDGE)),
             floor=Amounts(spent + self._reserved(0), calls),
@@ -100,6 +109,7 @@ class SharedBudget(RunBudget):
         )
         await self._commit()
         purse.demand = None
+        self._learn_price(purse)
         self.check()
         if self._has_room(purpose) or self._why_not(purpose):
             return

@@ -15,7 +15,7 @@ from proctor.common.error_text import safe_repr, safe_str
 from proctor.errors import SetupError, UnknownNameError, did_you_mean
 
 if TYPE_CHECKING:
-    from proctor.engine.usage.budget import RunBudget
+    from proctor.engine.usage.shared_budget import SharedBudget
     from proctor.judges.base import AnswerCache
     from proctor.judges.pool import ModelJudge, RunJudges
     from proctor.models.base import Budget
@@ -41,18 +41,14 @@ def rescoring_judge(judge: Any, run: Manifest, setting: str | None = None) -> An
     return default_judge(judge if judge is not None else run.options.get("judge"), setting)
 
 
-def budget_of(options: Mapping[str, Any]) -> RunBudget | None:
+def budget_of(options: Mapping[str, Any]) -> SharedBudget | None:
     """Return the budget for the limits on calls and cost; `None` if none is given."""
     limits = {"max_calls": options.get("max_judge_calls"), "max_cost": options.get("max_cost")}
     if all(limit is None for limit in limits.values()):
         return None
-    if options.get("join"):
-        from proctor.engine.usage.shared_budget import SharedBudget
+    from proctor.engine.usage.shared_budget import SharedBudget
 
-        return SharedBudget(**limits)
-    from proctor.engine.usage.budget import RunBudget
-
-    return RunBudget(**limits)
+    return SharedBudget(**limits)
 
 
 def _no_judge(_messages: object) -> str:

@@ -17,7 +17,6 @@ from proctor.engine.execution.run_recorder import Commits, StoredRun
 from proctor.engine.planning.set_plan import SetPlan, Shard, parse_shard, share_text
 from proctor.engine.run_options import WORKERS
 from proctor.engine.trial.conversation import HOOKS
-from proctor.engine.usage.shared_budget import SharedBudget
 from proctor.errors import NothingToRunError, RunInUseError, SetupError, SetupProblems
 from proctor.runs.resume_changes import changes, plain
 from proctor.runs.setup.judge_and_user import AN_OBJECT, JudgesOnDemand, UsersOnDemand
@@ -26,13 +25,13 @@ from proctor.runs.storage.open import store_option
 from proctor.schema.results.manifest import Manifest, RunState, RunSummary
 from proctor.schema.results.run_result import CaseResult
 from proctor.schema.serialize import HASH_BYTES
-from proctor.stores.base import Amounts, Caps
+from proctor.stores.base import Caps
 
 if TYPE_CHECKING:
     from proctor.agents.base import AgentInfo
     from proctor.engine.planning.plan import Plan
     from proctor.runs.setup.prepare import Prepared
-    from proctor.stores.base import Store, StoredTrial
+    from proctor.stores.base import Purse, Store, StoredTrial
     from proctor.stores.shared_runs import Membership, RunMember, SharedRuns
 
 POLL_SECONDS = 0.2
@@ -174,7 +173,6 @@ class JoinedRun(StoredRun):
         """Take the part of this process; wait for a process on another machine that may have died."""
         plan, until = self._whole.plan, time.monotonic() + DEAD_AFTER
         judging = judging_of(plan, self._whole.unreadable, created_at=self._manifest.created_at)
-        caps = Caps(**{name: getattr(self._whole.options, name) for name in CAPS})
         while True:
             try:
                 return self.shared.join(
@@ -183,7 +181,7 @@ class JoinedRun(StoredRun):
                     judging,
                     part=self.shard.number,
                     parts=self.shard.count,
-                    caps=caps,
+                    caps=Caps.of(self._whole.options),
                 )
             except RunInUseError as error:
                 if not error.may_have_died or time.monotonic() > until:
@@ -242,7 +240,6 @@ class JoinedRun(StoredRun):
 
     def begin(self, info: AgentInfo | None) -> None:
         """Begin the part, or continue it."""
-        self._share_budget()
         self._writer = self._member.writer(self._own, Commits(asyncio.get_running_loop()))
         run_id = self._manifest.run_id
         me = next((one for one in self.shared.members(run_id) if one.part == self.shard.number), None)
@@ -255,21 +252,9 @@ class JoinedRun(StoredRun):
             outcomes = self.store.outcomes(run_id, 1)
             self._outcomes = {at: outcome for at, outcome in outcomes.items() if at in self._own_positions}
 
-    def _share_budget(self) -> None:
-        """Spend from the purse of the run, and report to it."""
-        if (purse := self._member.purse) is None:
-            return
-        before, budget = purse.spent(), self._whole.options.budget
-        if isinstance(budget, SharedBudget):
-            budget.share(purse, lambda: self.commit(()))
-            purse.spent = lambda: Amounts(budget.micros, budget.calls, max(before.tokens, self.tokens()))
-        else:
-            purse.spent = lambda: Amounts(before.micros, before.calls, max(before.tokens, self.tokens()))
-
-    def tokens_used(self, now: int) -> int:
-        """Return the tokens that the agent has used in all parts."""
-        purse = self._member.purse
-        return now if purse is None else purse.spent().tokens + purse.others.tokens
+    def open_purse(self, _caps: Caps) -> Purse | None:
+        """Return what this part may spend."""
+        return self._member.purse
 
     @property
     def completes_run(self) -> bool:

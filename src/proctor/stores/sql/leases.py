@@ -156,12 +156,13 @@ def take_lease(transaction: Transaction, run: int, run_id: str, name: str) -> Le
     return Lease(run, run_id, lease_row[0])
 
 
-def release_lease(transaction: Transaction, lease: Lease) -> None:
-    """Release a run, within a transaction."""
-    transaction.execute(
+def release_lease(transaction: Transaction, lease: Lease) -> bool:
+    """Release a run, within a transaction; return `False` if another process has taken it over."""
+    released = transaction.execute(
         "UPDATE runs SET lease_until = 0, holder_pid = NULL WHERE seq = ? AND fence = ?",
         (lease.run, lease.fence),
     )
+    return released.rowcount == 1
 
 
 def in_use_error(what: str, name: str, holder: Holder | None) -> RunInUseError:

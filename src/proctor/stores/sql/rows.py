@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from proctor.errors import StoreError
 from proctor.schema.results.run_result import Outcome
 from proctor.schema.serialize import content_hash
-from proctor.stores.base import AnswerRecord, Record, ScoreRecord, TrialRecord, VerdictRecord
+from proctor.stores.base import AnswerRecord, Purse, Record, ScoreRecord, TrialRecord, VerdictRecord
 from proctor.stores.sql import leases, run_state
 from proctor.stores.sql.database import (
     Database,
@@ -33,6 +33,7 @@ from proctor.stores.sql.encoding import (
 )
 from proctor.stores.sql.media import Uploaded, write_media
 from proctor.stores.sql.reader import RunReader
+from proctor.stores.sql.run_budget import delete_purse, reload_purse, settle
 from proctor.stores.sql.run_state import JudgingProgress, RunProgress
 
 
@@ -80,6 +81,8 @@ class Hold:
     """The cases with a verdict in this scoring."""
     attempts: dict[tuple[int, int], int]
     """By position and number the last attempt, if it is not the first."""
+    purse: Purse | None = field(default=None, kw_only=True)
+    """What this process may spend; `None`: the run has no caps."""
 
     @property
     def completes_run(self) -> bool:
@@ -90,11 +93,14 @@ class Hold:
         """Write the progress and renew the lease; return `False` if another process has taken over the run."""
         is_held = self.run.write(transaction, self.lease)
         self.judging.write(transaction)
+        if is_held and self.purse is not None:
+            settle(transaction, self.purse, self.lease.run)
         return is_held
 
     def release(self, transaction: Transaction) -> None:
-        """Let another process write the run."""
-        leases.release_lease(transaction, self.lease)
+        """Let another process write the run; it has limits of its own."""
+        if leases.release_lease(transaction, self.lease) and self.purse is not None:
+            delete_purse(transaction, self.lease.run)
 
     def reload(self, database: Database) -> None:
         """Read what is stored: it is unknown whether the last transaction was committed."""
@@ -102,6 +108,8 @@ class Hold:
         self.run = run_state.run_progress(database, run)
         self.judging = run_state.judging_progress(database, run, judging)
         self.decided = Decided(RunReader(database, run, self.lease.run_id, judging).outcomes())
+        if self.purse is not None:
+            reload_purse(database, self.purse, run)
 
 
 @dataclass(slots=True)

@@ -1,6 +1,7 @@
-"""The limits of a run that several processes write: what each member has spent and reserved.
+"""The limits of a run: what each process that writes it has spent and reserved.
 
-A member reserves an allotment and spends it without a further statement. What it has spent is written with its commits.
+A process reserves an allotment and spends it without a further statement. What it has spent is written with its commits. So the
+limits hold for all members of a run, and for the process that resumes it after a kill. A run of one process is part 1 of 1.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from proctor.stores.sql.database import Database, Transaction
 from proctor.stores.sql.members import members_within
 
 _CAPS = "max_micros, max_calls, max_tokens"
+_READ = f"SELECT dearest_micros, {_CAPS} FROM purses WHERE run = ?"  # noqa: S608 - our own columns
 _ROWS = (
     "SELECT part, allotted_micros, allotted_calls, spent_micros, calls, tokens FROM purse_parts WHERE run = ?"
 )
@@ -22,6 +24,10 @@ _RETURN = (
 _COUNT_RESERVED = (
     "UPDATE purse_parts SET spent_micros = allotted_micros WHERE run = ? AND part = ? AND spent_micros < allotted_micros",
     "UPDATE purse_parts SET calls = allotted_calls WHERE run = ? AND part = ? AND calls < allotted_calls",
+)
+_SHARE_PRICE = (
+    "UPDATE purses SET dearest_micros = CASE WHEN dearest_micros < ? THEN ? ELSE dearest_micros END "  # noqa: S608 - our own columns
+    f"WHERE run = ? RETURNING dearest_micros, {_CAPS}"
 )
 _MILLION = 1_000_000
 
@@ -55,9 +61,10 @@ def claim_purse(transaction: Transaction, run: int, part: int, parts: int) -> Pu
     What is still reserved was reserved by a process that was killed: `return_rest` was not called. It counts as spent, because
     it is unknown which calls that process made after its last commit.
     """
-    caps = transaction.execute(f"SELECT {_CAPS} FROM purses WHERE run = ?", (run,)).fetchone()  # noqa: S608 - our own columns
-    if caps is None:
+    found = transaction.execute(_READ, (run,)).fetchone()
+    if found is None:
         return None
+    dearest, *caps = found
     transaction.execute(
         "INSERT INTO purse_parts (run, part, allotted_micros, allotted_calls, spent_micros, calls, tokens) "
         "VALUES (?, ?, 0, 0, 0, 0, 0) ON CONFLICT (run, part) DO NOTHING",
@@ -67,12 +74,12 @@ def claim_purse(transaction: Transaction, run: int, part: int, parts: int) -> Pu
         transaction.execute(statement, (run, part))
     rows = _rows(transaction, run)
     own = next(row for row in rows if row.part == part)
-    purse = Purse(_caps(*caps), parts, lambda: own.spent)
+    purse = Purse(_caps(*caps), parts, lambda: own.spent, dearest=dearest)
     purse.allotted, purse.others = own.allotted, _sum(row.spent for row in rows if row is not own)
     return purse
 
 
-def reload_purse(database: Database, purse: Purse, run: int, part: int) -> None:
+def reload_purse(database: Database, purse: Purse, run: int, part: int = 1) -> None:
     """Read what is reserved: it is unknown whether the last transaction was committed."""
     for row in database.rows(_ROWS, (run,)):
         if row[0] == part:
@@ -85,13 +92,16 @@ def return_rest(transaction: Transaction, run: int, part: int) -> None:
 
 
 def delete_purse(transaction: Transaction, run: int) -> None:
-    """Delete the purse of a run that is complete."""
+    """Delete the purse of a run: it is complete, or its only process ends in order."""
     for table in ("purses", "purse_parts"):
         transaction.execute(f"DELETE FROM {table} WHERE run = ?", (run,))  # noqa: S608 - our own tables
 
 
-def settle(transaction: Transaction, purse: Purse, run: int, part: int, name: str) -> None:
-    """Write what a part has spent, read what the others have, and reserve what is demanded."""
+def settle(transaction: Transaction, purse: Purse, run: int, part: int = 1, name: str = "") -> None:
+    """Write what a part has spent, read what the others have, and reserve what is demanded.
+
+    `name`: that of the store, for messages.
+    """
     spent = purse.spent()
     transaction.execute(
         "UPDATE purse_parts SET spent_micros = ?, calls = ?, tokens = ? WHERE run = ? AND part = ?",
@@ -139,11 +149,10 @@ def _sum(amounts: Iterable[Amounts]) -> Amounts:
 
 def _reserve(transaction: Transaction, purse: Purse, demand: Demand, run: int, part: int, name: str) -> None:
     # other members that reserve something wait here until this transaction has ended
-    caps = transaction.execute(
-        f"UPDATE purses SET run = run WHERE run = ? RETURNING {_CAPS}",  # noqa: S608 - our own columns
-        (run,),
-    ).fetchone()
-    living = {member.part for member in members_within(transaction, run, name) if member.holder is not None}
+    known = purse.dearest, purse.dearest, run
+    purse.dearest, *caps = transaction.execute(_SHARE_PRICE, known).fetchone()
+    members = members_within(transaction, run, name) if purse.parts > 1 else ()
+    living = {member.part for member in members if member.holder is not None}
     rows = _rows(transaction, run)
     own = next(row for row in rows if row.part == part)
     _grant(purse, demand, caps, own, [row for row in rows if row is not own], living)

@@ -106,8 +106,20 @@ class SharedRunStore(LabelledStore):
         """Return the processes that write a run together and have joined it; none if one process writes it."""
         return [_shown(member) for member in self._line(run_id).members]
 
+    def limit(self, writer: Writer, caps: Caps) -> Purse | None:
+        """Keep the caps of a run of one process, so that they hold for its successor if it is killed.
+
+        Return what the process may spend; `None` without caps. What a predecessor that was killed has spent and reserved counts.
+        """
+        run = self._line(writer.run_id).seq
+        with self._database.transaction() as transaction:
+            write_caps(transaction, run, caps)
+            purse = claim_purse(transaction, run, part=1, parts=1)
+        writer.use_purse(purse)
+        return purse
+
     def caps(self, run_id: str) -> Caps:
-        """Return the caps of a run that several processes write."""
+        """Return the caps of a run that is not complete: of several processes, or of one that was killed."""
         return read_caps(self._database, self._line(run_id).seq)
 
     def set_caps(self, run_id: str, caps: Caps) -> None:
@@ -236,7 +248,7 @@ class Membership:
             self._member,
             frozenset(positions),
             self._database.name,
-            self.purse,
+            purse=self.purse,
         )
         hold.take_progress(self._database)
         return Writer(self._place, hold, committed, self._created_at)
@@ -264,7 +276,6 @@ class MemberHold(Hold):
     """The cases of the part."""
     name: str
     """The name of the store in messages."""
-    purse: Purse | None
     is_over: bool = False
     """Whether the run was completed by a commit that was not acknowledged."""
     is_last: bool = False

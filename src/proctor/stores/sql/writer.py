@@ -16,7 +16,7 @@ from typing import TypeVar
 from proctor.errors import StoreError
 from proctor.schema.results.manifest import AgentManifest, Judging, Manifest, PlannedCase, RunSummary
 from proctor.schema.results.run_result import RunKind
-from proctor.stores.base import AnswerRecord, Committed, Record
+from proctor.stores.base import AnswerRecord, Committed, Purse, Record
 from proctor.stores.sql import leases
 from proctor.stores.sql.database import (
     Database,
@@ -87,6 +87,10 @@ class Writer:
     def completes_run(self) -> bool:
         """Whether this was the last part of a run of several processes; known once it has finished."""
         return self._hold.completes_run
+
+    def use_purse(self, purse: Purse | None) -> None:
+        """Write what is spent from `purse` with each commit from now on."""
+        self._hold.purse = purse
 
     def put(self, records: Sequence[Record | AnswerRecord], token: object = None) -> None:
         """Take records, to be written together."""
