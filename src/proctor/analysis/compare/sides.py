@@ -401,19 +401,12 @@ def change_of(before: BriefCase, now: BriefCase) -> CaseChange | None:
     verdicts = _VERDICT_CHANGES.get((before.outcome, now.outcome))
     if verdicts is not None:
         return verdicts
-    was, is_now = _possible_rates(before.trials), _possible_rates(now.trials)
+    was, is_now = before.trials.possible_rates, now.trials.possible_rates
     if is_now[1] < was[0]:
         return CaseChange.FEWER_TRIALS
     if before.trials.passed and now.trials.rate is None:
         return CaseChange.MISSING
     return CaseChange.MORE_TRIALS if is_now[0] > was[1] else None
-
-
-def _possible_rates(trials: Trials) -> tuple[float, float]:
-    """Return the lowest and the highest pass rate that the missing verdicts admit."""
-    if not trials.total:
-        return 0.0, 1.0
-    return trials.passed / trials.total, (trials.passed + trials.other) / trials.total
 
 
 _VERDICT_CHANGES = {

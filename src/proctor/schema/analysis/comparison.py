@@ -100,6 +100,12 @@ class Trials:
         """The pass rate, from 0 to 1; `None` without trials, or if not all of them were scored."""
         return self.passed / self.total if self.total and not self.other else None
 
+    @property
+    def possible_rates(self) -> tuple[float, float]:
+        """The lowest and the highest pass rate that the missing verdicts admit."""
+        total = self.total
+        return (self.passed / total, (self.passed + self.other) / total) if total else (0.0, 1.0)
+
 
 @dataclass(frozen=True, slots=True)
 class ChangedCase:
