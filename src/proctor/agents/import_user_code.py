@@ -237,8 +237,8 @@ def _own_modules(*roots: Path) -> Iterator[None]:
     """
     for root in roots:
         _put_on_path(root, first=True)
-    shared = _names_in(roots) - sys.stdlib_module_names
-    aside = _take_out({name for name in shared if _belongs_to_another(name, roots)})
+    names = set().union(*map(_names_in, roots)) - sys.stdlib_module_names
+    aside = _take_out({name for name in names if _belongs_to_another(name, roots)})
     if aside:
         sys.modules.update(_kept.get(roots, {}))
     try:
@@ -267,15 +267,14 @@ def _put_on_path(root: Path, *, first: bool) -> None:
     sys.path[:] = path
 
 
-def _names_in(roots: tuple[Path, ...]) -> set[str]:
-    return {entry.stem for root in roots for entry in _entries(root) if entry.suffix in {".py", ""}}
-
-
-def _entries(folder: Path) -> list[Path]:
+def _names_in(root: Path) -> set[str]:
+    """Return the names that modules in a folder have; next to the agent there may be thousands of other entries."""
     try:
-        return list(folder.iterdir())
+        with os.scandir(root) as entries:
+            names = [entry.name for entry in entries]
     except OSError:  # a folder that may be entered but not listed
-        return []
+        return set()
+    return {name.removesuffix(".py") for name in names if name.endswith(".py") or "." not in name}
 
 
 def _belongs_to_another(name: str, roots: tuple[Path, ...]) -> bool:
