@@ -119,16 +119,16 @@ async def _resume(store: Store, run_id: str, options: ResumeOptions) -> RunResul
         return store.load(run_id)
     _check_origin(manifest)
     results = _places(manifest, options.get("results"))
-    kept = _caps_of_killed(store, run_id, options)
+    caps = _caps_of_killed(store, run_id, options)
     agent, eval_sets = _agent(manifest, options.get("agent")), _sets(manifest, options.get("eval_sets"))
-    prepared = prepare(agent, eval_sets, _options(manifest, {**options, **kept, "store": store}))
+    prepared = prepare(agent, eval_sets, _options(manifest, {**options, **caps, "store": store}))
     differences = changes(store, manifest, prepared)
     if differences.messages and not force:
         raise SetupProblems([*map(SetupError, differences.messages), SetupError(_way_out(manifest))])
     notes = [f"resumed although {reason}" for reason in differences.messages]
     notes += [
         f"{name}: {cap:g} still holds, because the process of the run was killed"
-        for name, cap in kept.items()
+        for name, cap in caps.items()
     ]
     prepared.warnings += notes
     prepared.notes += notes

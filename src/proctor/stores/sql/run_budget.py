@@ -61,10 +61,10 @@ def claim_purse(transaction: Transaction, run: int, part: int, parts: int) -> Pu
     What is still reserved was reserved by a process that was killed: `return_rest` was not called. It counts as spent, because
     it is unknown which calls that process made after its last commit.
     """
-    found = transaction.execute(_READ, (run,)).fetchone()
-    if found is None:
+    row = transaction.execute(_READ, (run,)).fetchone()
+    if row is None:
         return None
-    dearest, *caps = found
+    dearest, *caps = row
     transaction.execute(
         "INSERT INTO purse_parts (run, part, allotted_micros, allotted_calls, spent_micros, calls, tokens) "
         "VALUES (?, ?, 0, 0, 0, 0, 0) ON CONFLICT (run, part) DO NOTHING",
@@ -73,9 +73,9 @@ def claim_purse(transaction: Transaction, run: int, part: int, parts: int) -> Pu
     for statement in _COUNT_RESERVED:
         transaction.execute(statement, (run, part))
     rows = _rows(transaction, run)
-    own = next(row for row in rows if row.part == part)
+    own = next(one for one in rows if one.part == part)
     purse = Purse(_caps(*caps), parts, lambda: own.spent, dearest=dearest)
-    purse.allotted, purse.others = own.allotted, _sum(row.spent for row in rows if row is not own)
+    purse.allotted, purse.others = own.allotted, _sum(one.spent for one in rows if one is not own)
     return purse
 
 
@@ -149,8 +149,8 @@ def _sum(amounts: Iterable[Amounts]) -> Amounts:
 
 def _reserve(transaction: Transaction, purse: Purse, demand: Demand, run: int, part: int, name: str) -> None:
     # other members that reserve something wait here until this transaction has ended
-    known = purse.dearest, purse.dearest, run
-    purse.dearest, *caps = transaction.execute(_SHARE_PRICE, known).fetchone()
+    price = purse.dearest
+    purse.dearest, *caps = transaction.execute(_SHARE_PRICE, (price, price, run)).fetchone()
     members = members_within(transaction, run, name) if purse.parts > 1 else ()
     living = {member.part for member in members if member.holder is not None}
     rows = _rows(transaction, run)
