@@ -432,6 +432,7 @@ def test_load_error_gives_its_reason(project: Path, ref: str, messages: list[str
     assert "importlib" not in str(caught.value)
 
 
+@pytest.mark.slow
 def test_why_has_no_secret_of_the_environment_and_no_password(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -447,6 +448,7 @@ def test_why_has_no_secret_of_the_environment_and_no_password(
     assert not [one for one in ("swordfish", "hunter2", "xyzzy") if one in str(caught.value)]
 
 
+@pytest.mark.slow
 def test_yaml_agent_names_the_package_to_install(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(project, BROKEN)
     monkeypatch.setitem(sys.modules, "google.adk.agents.config_agent_utils", None)
@@ -454,6 +456,7 @@ def test_yaml_agent_names_the_package_to_install(project: Path, monkeypatch: pyt
         load_agent("./yaml_agent")
 
 
+@pytest.mark.slow
 def test_ctrl_c_during_an_import_is_not_the_agents_fault(project: Path) -> None:
     write(project, {"slow.py": "raise KeyboardInterrupt"})
     with pytest.raises(KeyboardInterrupt):

@@ -125,6 +125,7 @@ def test_any_recorded_case_is_reproduced(case: EvalCase) -> None:
         assert text(actual) == text(expected)
 
 
+@pytest.mark.slow
 @pytest.mark.nightly(check=2)
 @pytest.mark.parametrize("fault", FAULTS)
 @given(case=CASES.filter(_comparable))
@@ -139,6 +140,7 @@ def test_applicable_fault_differs_and_any_other_changes_nothing(fault: str, case
     assert any(differs) is applies(fault, case)
 
 
+@pytest.mark.slow
 @given(case=CASES)
 def test_it_shares_nothing_with_the_case(case: EvalCase) -> None:
     async def main() -> list[Any]:

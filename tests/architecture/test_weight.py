@@ -73,6 +73,7 @@ def test_what_users_import_loads_no_optional_package(names: str) -> None:
     assert _tops(loaded) & OPTIONAL == set()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("option", ["--help", "--version"])
 def test_asking_the_command_line_for_help_loads_neither_models_nor_drawing(option: str) -> None:
     loaded = _loaded_by("-m", "proctor", option)

@@ -86,6 +86,7 @@ def test_the_conversation_of_a_run_is_mutated(store: str) -> None:
     assert audit_data(found)["from_run"] == run_id
 
 
+@pytest.mark.slow
 def test_the_final_state_that_the_run_changed_is_proposed_and_catches_its_faults(store: str) -> None:
     run_id = run(store, BOOKED)
     found = audit(BOOKED, from_run=run_id, store=store)

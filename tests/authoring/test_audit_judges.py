@@ -133,6 +133,7 @@ def passes_all(messages: Sequence[Message]) -> Json:
     return {"ballot": ballot, "rationale": "by rule", "verdict": "valid"}
 
 
+@pytest.mark.slow
 def test_answers_are_kept_in_the_store_and_asked_once(tmp_path: Path) -> None:
     store = f"sqlite:///{tmp_path / 'runs.sqlite3'}"
     first, again = (audit(passes_all, store=store) for _ in range(2))
@@ -193,6 +194,7 @@ def test_a_config_without_a_judged_criterion_is_a_configuration_error() -> None:
     assert asked == []
 
 
+@pytest.mark.slow
 def test_where_the_limit_allows_no_verdict_of_a_judge_nothing_counts_as_caught() -> None:
     judge, _ = judge_by(lambda reference, answer: True)
     found = [audit(judge, BOTH, max_judge_calls=1, seed=seed) for seed in range(10)]

@@ -49,6 +49,7 @@ def test_every_command_explains_itself(name: str, line: str) -> None:
     assert command.get_short_help_str(limit=200).rstrip(".") == line.rstrip(".")
 
 
+@pytest.mark.slow
 def test_help_loads_nothing_heavy() -> None:
     heavy = ("pydantic", "rich", "yaml", "asyncio", "google", "dotenv")
     code = (

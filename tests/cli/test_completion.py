@@ -92,6 +92,7 @@ def test_cases_of_an_eval_set(
     assert complete(*words) == offered
 
 
+@pytest.mark.slow
 def test_runs_and_their_cases(project: Path, complete: Shell) -> None:
     assert complete("show", "") == []
     for _ in range(2):

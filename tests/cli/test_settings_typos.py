@@ -70,6 +70,7 @@ def test_it_is_found_up_to_the_root_of_the_project_and_not_above(project: Path) 
         (project.parent / "proctor.yml").unlink()
 
 
+@pytest.mark.slow
 def test_what_only_sounds_like_it_is_left_alone(project: Path) -> None:
     for name in (
         "proctor.html",

@@ -70,6 +70,7 @@ def test_sentences_are_short() -> None:
     assert {name: round(mean, 1) for name, mean in means.items() if mean > LONGEST_SENTENCE} == {}
 
 
+@pytest.mark.slow
 def test_pages_have_no_private_dialect() -> None:
     text = "\n".join(map(prose, pages()))
     assert 1_000 * len(DIALECT.findall(text)) / len(re.findall(r"\w+", text)) <= MOST_DIALECT

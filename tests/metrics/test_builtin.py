@@ -36,6 +36,7 @@ def test_a_misspelled_name_is_answered_with_the_right_one() -> None:
         METRICS.get("tool_trajectory_average_score")
 
 
+@pytest.mark.slow
 def test_listing_names_loads_no_metric() -> None:
     code = (
         "import sys; from proctor.common.registry import METRICS; METRICS.names(); "

@@ -56,6 +56,7 @@ def test_a_judge_of_every_protocol_decides_a_run(serve: Serve, model: str) -> No
     assert server.count == 2 * 3, "three votes that agree decide"
 
 
+@pytest.mark.slow
 def test_unsupported_setting_of_a_provider_is_reported(serve: Serve) -> None:
     serve(_agrees)
     result = _run("openai-responses:gpt-4.1", settings={"temperature": 0.5, "seed": 3})

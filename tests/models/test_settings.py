@@ -29,6 +29,7 @@ EVERYTHING = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "arrives", "warnings"),
     [

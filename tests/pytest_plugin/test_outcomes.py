@@ -27,6 +27,7 @@ def test_passed_failed_and_error(sandbox: Sandbox) -> None:
     assert result.ret is pytest.ExitCode.TESTS_FAILED
 
 
+@pytest.mark.slow
 def test_an_error_alone_is_not_green(sandbox: Sandbox) -> None:
     result = sandbox.run(sandbox.cases(GOOD, ERROR))
     result.assert_outcomes(passed=1, errors=1)
@@ -48,6 +49,7 @@ def test_what_is_undecided_is_shown_as_such_and_is_not_green(sandbox: Sandbox) -
     assert "cases.evalset.json I " in sandbox.run(name).stdout.str()
 
 
+@pytest.mark.slow
 @pytest.mark.nightly(check=4)
 @pytest.mark.parametrize(
     "words", [["-x"], ["--maxfail=2"], ["-q"], ["-rA"], ["-s"], ["--tb=no"], ["--tb=short"], ["-vv"]]
@@ -56,6 +58,7 @@ def test_no_option_turns_a_failure_green(sandbox: Sandbox, words: list[str]) -> 
     assert sandbox.run(*words, sandbox.cases(BAD, ERROR)).ret is pytest.ExitCode.TESTS_FAILED
 
 
+@pytest.mark.slow
 def test_the_evidence_of_a_failure_is_that_of_the_terminal(sandbox: Sandbox, root: Path) -> None:
     shutil.copytree(root / "examples" / "travel", sandbox.path / "travel")
     result = sandbox.run("travel/bookings.evalset.json", agent="travel/flawed.py")
@@ -77,6 +80,7 @@ def test_the_evidence_of_a_failure_is_that_of_the_terminal(sandbox: Sandbox, roo
     result.stdout.fnmatch_lines(["*short test summary info*", short])
 
 
+@pytest.mark.slow
 def test_a_run_that_cannot_begin_is_an_error_of_every_case(sandbox: Sandbox) -> None:
     sandbox.write(
         "bot.py",
@@ -100,6 +104,7 @@ def test_an_agent_that_cancels_the_whole_run_is_an_error(sandbox: Sandbox) -> No
     result.assert_outcomes(errors=2)
 
 
+@pytest.mark.slow
 def test_marks_of_a_conftest_hold(sandbox: Sandbox) -> None:
     sandbox.write(
         "conftest.py",
@@ -114,6 +119,7 @@ def test_marks_of_a_conftest_hold(sandbox: Sandbox) -> None:
     assert sorted(sandbox.calls) == ["'other' ", "'yes' "]
 
 
+@pytest.mark.slow
 def test_unreached_case_is_an_error_with_the_reason(sandbox: Sandbox) -> None:
     sandbox.write(
         "conftest.py",
@@ -232,6 +238,7 @@ def test_quiet_passing_session_prints_nothing_more(sandbox: Sandbox) -> None:
     assert "agent bot - passed: the case passes" in sandbox.run(name).stdout.str()
 
 
+@pytest.mark.slow
 def test_warning_about_a_set_is_printed(sandbox: Sandbox) -> None:
     sandbox.write(
         "test_config.json", {**CONFIG, "trials": {"num_runs": 1, "min_pass_rate": 0.9, "confidence": 0.95}}
@@ -259,11 +266,13 @@ def test_a_run_is_kept_where_a_store_is_named(sandbox: Sandbox, where: str) -> N
     assert [(one.eval_id, one.outcome.value) for one in kept.cases] == [("good", "passed"), ("bad", "failed")]
 
 
+@pytest.mark.slow
 def test_nothing_is_kept_where_no_store_is_named(sandbox: Sandbox) -> None:
     sandbox.run(sandbox.cases(GOOD))
     assert not (sandbox.path / ".proctor").exists()
 
 
+@pytest.mark.slow
 def test_a_store_that_cannot_be_used_is_an_error_before_anything_runs(sandbox: Sandbox) -> None:
     sandbox.write("runs.sqlite3", "this is not a database " * 100)
     result = sandbox.run("--proctor-store", "runs.sqlite3", sandbox.cases(GOOD))
@@ -280,6 +289,7 @@ def test_runs_that_tests_in_code_have_kept_are_listed(sandbox: Sandbox) -> None:
     result.stdout.fnmatch_lines(["run * - proctor show * --store runs.sqlite3"])
 
 
+@pytest.mark.slow
 def test_results_go_to_google_adks_folder_too(sandbox: Sandbox) -> None:
     (sandbox.path / "agents" / "bot").mkdir(parents=True)
     sandbox.write("proctor.toml", 'store = ["memory:", "adk:agents"]\n')

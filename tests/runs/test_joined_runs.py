@@ -120,6 +120,7 @@ def other_agent(text: str) -> str:
     return f"answer to {text}."
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("given", "difference"),
     [
@@ -169,6 +170,7 @@ async def test_a_member_that_does_not_arrive_ends_the_others(store: str) -> None
     assert proctor.open_store(store).load("nightly").outcome is Outcome.FAILED
 
 
+@pytest.mark.slow
 @on_a_loop
 async def test_a_part_without_cases_is_complete_at_once(store: str) -> None:
     found = await asyncio.gather(
@@ -210,6 +212,7 @@ async def test_a_shared_run_has_one_agent(store: str) -> None:
         )
 
 
+@pytest.mark.slow
 @on_a_loop
 async def test_a_run_that_has_ended_takes_no_member(store: str) -> None:
     await members(store)

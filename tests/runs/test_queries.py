@@ -91,6 +91,7 @@ SLIPS: list[tuple[dict[str, Any], str]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("wanted", "message"), SLIPS, ids=str)
 def test_a_slip_is_named_with_what_there_is(store: Path, wanted: dict[str, Any], message: str) -> None:
     with pytest.raises(SetupError) as refused:
@@ -105,6 +106,7 @@ def test_where_nothing_is_kept_there_are_no_runs(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_run_is_loaded_unchanged(store: Path) -> None:
     run_id = proctor.list_runs(store)[0].run_id
     for name in ("latest", run_id, run_id[:6]):
@@ -123,6 +125,7 @@ def test_a_store_stays_open_for_several(store: Path) -> None:
     opened.close()
 
 
+@pytest.mark.slow
 def test_each_judging_can_be_loaded(store: Path) -> None:
     again = proctor.rescore_sync("latest", store=store, config={"criteria": {"response_match_score": 0.0001}})
     assert not again.passed  # none of its words was in the answer
@@ -151,6 +154,7 @@ def test_what_is_forgotten(store: Path, asked: dict[str, Any], left: int) -> Non
     assert len(gone) == (3 - left if "dry_run" not in asked else 3)
 
 
+@pytest.mark.slow
 def test_nothing_is_forgotten_by_accident(store: Path) -> None:
     with pytest.raises(SetupError, match="no selection of the runs to delete"):
         proctor.prune_runs(store)

@@ -123,6 +123,7 @@ async def test_a_run_within_its_limits_is_complete(store: str) -> None:
     assert open_store(store).load("nightly").passed
 
 
+@pytest.mark.slow
 @on_a_loop
 async def test_no_member_begins_a_trial_once_all_have_used_the_tokens(store: str) -> None:
     agent = Agent()
@@ -169,6 +170,7 @@ async def test_a_member_that_is_started_again_keeps_what_was_spent(store: str) -
     assert (len(judge.asked), again.stopped_by) == (10, "max_judge_calls: judges were asked 10 times")
 
 
+@pytest.mark.slow
 @on_a_loop
 async def test_members_with_different_limits_are_refused(store: str) -> None:
     limits = enumerate((1.0, 1.0, 2.0), 1)

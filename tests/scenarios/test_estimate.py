@@ -135,6 +135,7 @@ def test_a_price_that_is_not_known_is_unknown(tmp_path: Path) -> None:
     assert part_of(found).calls is not None
 
 
+@pytest.mark.slow
 def test_cached_answers_are_estimated_at_the_price_of_the_paid_ones(tmp_path: Path) -> None:
     judge = Judge()
     assert ran(tmp_path / "s.db", judge, limit=5)
@@ -145,6 +146,7 @@ def test_cached_answers_are_estimated_at_the_price_of_the_paid_ones(tmp_path: Pa
     assert any("15 of its 30 votes came from the cache" in note for note in found.notes)
 
 
+@pytest.mark.slow
 def test_free_run_gives_no_estimate_in_dollars(tmp_path: Path) -> None:
     judge = Judge()
     assert ran(tmp_path / "s.db", judge, limit=5)
@@ -245,6 +247,7 @@ def test_command_line_prints_the_estimate_and_runs_nothing(project: Path) -> Non
     assert len(proctor.list_runs()) == 1
 
 
+@pytest.mark.slow
 def test_nothing_to_run_takes_nothing(project: Path) -> None:
     words = ["eval", "agent_of_money.py", "trips.evalset.json"]
     assert in_this_process(*words).returncode == 0

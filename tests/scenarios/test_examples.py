@@ -79,6 +79,7 @@ def test_a_good_agent_passes_its_sets(agent: str, name: str, cases: int) -> None
     assert (run.outcome, len(run.cases)) == (Outcome.PASSED, cases)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("agent", "name", "cases"), GOOD_SETS)
 def test_repeats_at_once_change_nothing(agent: str, name: str, cases: int) -> None:
     run = proctor.evaluate_sync(
@@ -310,6 +311,7 @@ def test_the_demo_ends_as_expected(root: Path) -> None:
     assert all(f"$ proctor {step.command}" in done.stdout for step in demo.STEPS)
 
 
+@pytest.mark.slow
 def test_the_demo_fails_when_a_command_ends_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         demo, "STEPS", [demo.Step("shows the version, which is not a failure", "--version", exit_code=1)]

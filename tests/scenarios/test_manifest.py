@@ -84,6 +84,7 @@ def test_manifest_names_agent_and_code(project: Path, monkeypatch: pytest.Monkey
     assert edited.agent.commit == git(project, "rev-parse", "HEAD") + "+"
 
 
+@pytest.mark.slow
 def test_manifest_names_sets_cases_and_configs(project: Path) -> None:
     manifest = manifest_of(num_runs=2)
     (one,) = manifest.sets
@@ -118,6 +119,7 @@ def test_definition_of_a_criterion_follows_its_threshold(project: Path) -> None:
     assert definition(0.5) != definition(0.6)
 
 
+@pytest.mark.slow
 def test_manifest_names_versions_platform_and_options(project: Path) -> None:
     manifest = manifest_of(tags=[], concurrency=3)
     assert manifest.versions["python"] == ".".join(map(str, sys.version_info[:3]))

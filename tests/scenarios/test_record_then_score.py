@@ -105,6 +105,7 @@ def _words(trial: Any) -> Any:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("num_runs", [1, 3])
 @pytest.mark.parametrize("stop_after", [1, 4, 9])
 def test_resumed_run_equals_the_undisturbed_one(tmp_path: Path, num_runs: int, stop_after: int) -> None:
@@ -123,6 +124,7 @@ def test_resumed_run_equals_the_undisturbed_one(tmp_path: Path, num_runs: int, s
     assert before <= agent.asked
 
 
+@pytest.mark.slow
 def test_limits_are_those_of_this_time_and_figures_those_of_the_whole_run(tmp_path: Path) -> None:
     agent = Agent()
     stopped = run(tmp_path, agent, concurrency=1, max_failures=2)
@@ -163,6 +165,7 @@ def test_errors_are_run_again_when_asked_and_both_attempts_are_kept(tmp_path: Pa
     assert Outcome.ERROR not in again.counts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -204,6 +207,7 @@ def test_another_agent_is_refused(tmp_path: Path) -> None:
         proctor.resume_sync(store=store_of(tmp_path), agent=another_agent, eval_sets=a_set())
 
 
+@pytest.mark.slow
 def test_rescore_with_the_same_config_gives_the_same_verdicts(tmp_path: Path) -> None:
     agent = Agent()
     result = run(tmp_path, agent, num_runs=2)
@@ -213,6 +217,7 @@ def test_rescore_with_the_same_config_gives_the_same_verdicts(tmp_path: Path) ->
     assert agent.asked == asked
 
 
+@pytest.mark.slow
 def test_rescore_with_another_config_gives_new_verdicts_and_keeps_the_old(tmp_path: Path) -> None:
     result = run(tmp_path, Agent())
     assert result.counts == {Outcome.FAILED: 4, Outcome.ERROR: 1, Outcome.PASSED: 7}
@@ -225,6 +230,7 @@ def test_rescore_with_another_config_gives_new_verdicts_and_keeps_the_old(tmp_pa
     assert run_content(proctor.load_run(result.run_id, store_of(tmp_path))) == run_content(mild)
 
 
+@pytest.mark.slow
 def test_resume_of_a_rescored_run_needs_force(tmp_path: Path) -> None:
     agent = Agent()
     stopped = stop(tmp_path, agent, after=4)
@@ -245,6 +251,7 @@ def test_rescore_of_an_unfinished_run_keeps_cases_as_not_run(tmp_path: Path) -> 
     assert again.counts[Outcome.NOT_RUN] == 8
 
 
+@pytest.mark.slow
 def test_error_in_the_new_config_is_reported_and_changes_nothing(tmp_path: Path) -> None:
     result = run(tmp_path, Agent())
     with pytest.raises(SetupProblems, match="response_match_score"):

@@ -49,6 +49,7 @@ def test_a_text_is_the_same_as_through_the_validator(text: str, author: str) -> 
     same(Event.said(text, author=author), Event.model_validate({"author": author, "content": content}))
 
 
+@pytest.mark.slow
 @given(texts, objects, ids)
 def test_a_call_is_the_same_as_through_the_validator(name: str, args: dict[str, Any], call_id: str) -> None:
     part = {"function_call": {"id": call_id, "name": name, "args": args}}
@@ -56,6 +57,7 @@ def test_a_call_is_the_same_as_through_the_validator(name: str, args: dict[str, 
     same(Event.called(name, args, id=call_id), Event.model_validate({"author": "agent", "content": content}))
 
 
+@pytest.mark.slow
 @given(texts, objects, ids)
 def test_a_response_is_the_same_as_through_the_validator(
     name: str, response: dict[str, Any], call_id: str

@@ -132,6 +132,7 @@ def test_what_is_written_is_the_same() -> None:
     assert trial.model_dump_json(exclude_none=True) == other.model_dump_json(exclude_none=True)
 
 
+@pytest.mark.slow
 def test_threads_that_look_at_once_all_see_the_event() -> None:
     expected = _validated(MADE["called"]())
     for _ in range(200):

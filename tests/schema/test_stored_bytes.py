@@ -95,6 +95,7 @@ def test_a_hash_is_hex_of_sixteen_bytes() -> None:
     assert content_hash(b"") == "cae66941d9efbd404e4d88758ea67670"
 
 
+@pytest.mark.slow
 @given(st.lists(events, max_size=4), values)
 def test_evidence_is_written_as_its_serializer_writes_it(made: list[Any], anything: Any) -> None:
     def trial_of(kept: list[Event]) -> Trial:

@@ -142,6 +142,7 @@ def stays(text: str) -> None:
     assert prompt(ALL, conversation_plan=plan) == f"</finished>|{plan}|user: hello\n\nagent: ok"
 
 
+@pytest.mark.slow
 @given(data)
 @example("{{ conversation_plan }}\\1{% raw %}")
 def test_data_in_a_template_is_literal_text(text: str) -> None:

@@ -158,6 +158,7 @@ SHAPES: list[Any] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("draw", SHAPES)
 @pytest.mark.parametrize("cases", [30, 200])
 def test_distribution_of_resampled_means_matches_a_simulation(
@@ -295,6 +296,7 @@ def test_the_permutation_test_is_scipys(seed: int, steps: int) -> None:
     assert sign_flip_test(found) == pytest.approx(theirs.pvalue, abs=0.02 if steps > 5 else 1e-9)
 
 
+@pytest.mark.slow
 def test_the_interval_is_scipys_bootstrap_where_cases_are_many() -> None:
     random = Random(7)
     found = [random.gauss(0.05, 0.3) for _ in range(400)]
@@ -307,6 +309,7 @@ def test_the_interval_is_scipys_bootstrap_where_cases_are_many() -> None:
     assert ours.high == pytest.approx(theirs.confidence_interval.high, abs=0.05 * width)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:Precision loss occurred")  # scipy's way of saying that all are alike
 @given(st.lists(st.lists(st.floats(-1, 1), min_size=3, max_size=3), min_size=2, max_size=8))
 def test_the_variance_within_cases_is_that_of_scipys_groups(cases: list[list[float]]) -> None:

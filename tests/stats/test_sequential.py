@@ -64,6 +64,7 @@ def at_best(bounds: ShareBounds, passed: int, total: int) -> float:
     return chance(passed, total)
 
 
+@pytest.mark.slow
 @given(st.floats(0.05, 0.95), st.integers(1, 40), st.sampled_from([0.8, 0.95]))
 def test_trials_are_given_up_where_the_rest_would_hardly_decide(
     rate: float, most: int, confidence: float

@@ -78,6 +78,7 @@ def test_copy_has_everything(store: SqlStore, postgres: PostgresServer, tmp_path
             assert _content(target) == _content(store)
 
 
+@pytest.mark.slow
 def test_copying_again_copies_only_what_is_new(tmp_path: Path) -> None:
     source, target = opened(tmp_path / "a.db"), opened(tmp_path / "b.db")
     _fill(source)
@@ -89,6 +90,7 @@ def test_copying_again_copies_only_what_is_new(tmp_path: Path) -> None:
     assert [entry.run_id for entry in target.index()] == ["later", "part", "whole"]
 
 
+@pytest.mark.slow
 def test_copied_run_is_resumed_and_deleted(tmp_path: Path) -> None:
     source, target = opened(tmp_path / "a.db"), opened(tmp_path / "b.db")
     _fill(source)
@@ -166,6 +168,7 @@ def test_store_of_an_older_version_is_updated_first(tmp_path: Path, monkeypatch:
         list(copy_runs(str(tmp_path / "a.db"), opened(tmp_path / "b.db")))
 
 
+@pytest.mark.slow
 def test_command_imports_a_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     _fill(opened(tmp_path / "a.db"))

@@ -80,6 +80,7 @@ def test_the_index_has_every_run_in_order_and_each_is_read_alone(opened: Store) 
         opened.record("nobody")
 
 
+@pytest.mark.slow
 def test_index_that_lacks_a_run_is_reported(opened: SqlStore) -> None:
     with opened._database.transaction() as raw:
         raw.execute("DELETE FROM runs WHERE seq = 2")
@@ -104,6 +105,7 @@ def _in_short(content_hash: str, case: CaseResult) -> BriefVerdict:
     )
 
 
+@pytest.mark.slow
 def test_cases_in_short_are_as_at_length(opened: Store) -> None:
     wanted = {"outcome", "score", "threshold", "gate"}
     outcomes = set()
@@ -118,6 +120,7 @@ def test_cases_in_short_are_as_at_length(opened: Store) -> None:
     assert {Outcome.PASSED, Outcome.FAILED, Outcome.ERROR} <= outcomes
 
 
+@pytest.mark.slow
 def test_changed_verdict_is_reported(opened: SqlStore) -> None:
     run_id = opened.index()[0].run_id
     with opened._database.transaction() as raw:
@@ -126,6 +129,7 @@ def test_changed_verdict_is_reported(opened: SqlStore) -> None:
         list(opened.briefly(run_id))
 
 
+@pytest.mark.slow
 @pytest.mark.nightly(check=3)
 @pytest.mark.parametrize(
     ("wanted", "expected"),
@@ -155,6 +159,7 @@ def test_pages_of_the_list_are_the_whole_list(
     assert found == expected
 
 
+@pytest.mark.slow
 def test_a_page_has_the_trend_of_runs_beyond_it(opened: Store) -> None:
     (newest,) = runs_page(opened, RunFilter(), limit=1).items
     assert newest.trend == [0.5, 0.5, 0.5]
@@ -162,6 +167,7 @@ def test_a_page_has_the_trend_of_runs_beyond_it(opened: Store) -> None:
     assert second.trend == [1.0]
 
 
+@pytest.mark.slow
 def test_run_is_compared_with_the_previous_comparable_one(opened: Store) -> None:
     ids = [entry.run_id for entry in opened.index()][::-1]
     before = [select_run(opened, run_id).earlier for run_id in ids]

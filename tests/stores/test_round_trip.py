@@ -220,6 +220,7 @@ def test_scores_that_were_dropped_from_a_verdict_come_back_with_it() -> None:
     assert read.trials[0].trial is not None
 
 
+@pytest.mark.slow
 @given(TEXT, TEXT, st.sampled_from(["\ud800", "\x00", ""]))
 def test_ids_that_no_database_holds_are_kept_visibly(set_id: str, eval_id: str, bad: str) -> None:
     store = open_store(f"memory:{secrets.token_hex(8)}")

@@ -413,6 +413,7 @@ def test_an_app_alone_loads_too(bot: Path) -> None:
     assert events[-1].author == "root"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("app", ["", APP])
 def test_a_sub_agent_is_picked_by_its_name(bot: Path, app: str) -> None:
     write(bot, {"bot/agent.py": AGENT + app})

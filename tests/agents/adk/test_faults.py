@@ -153,6 +153,7 @@ def test_what_hangs_is_timed_out_and_the_others_go_on(tool: Any) -> None:
     assert bad.trials[0].trial.failure.kind.value == "timed_out"
 
 
+@pytest.mark.slow
 def test_answer_of_many_megabytes_is_cut_with_a_note() -> None:
     found = evaluate(agent_of(), case("big", "x" * 3_000_000, "x"))
     assert found.cases[0].outcome is Outcome.ERROR

@@ -59,6 +59,7 @@ def test_the_client_of_the_page_in_python_is_an_agent_in_ten_lines(page: Path) -
     ]
 
 
+@pytest.mark.slow
 def test_the_client_of_the_page_in_javascript_is_an_agent_in_ten_lines(page: Path) -> None:
     node = shutil.which("node")
     if node is None:
@@ -201,6 +202,7 @@ def test_a_crash_in_the_second_turn_keeps_the_first(program: Program) -> None:
     assert texts_of(result) == ["ok"]
 
 
+@pytest.mark.slow
 def test_a_process_has_one_conversation_at_a_time_and_then_the_next(program: Program, pids: Pids) -> None:
     slow = program(LOOP + "    time.sleep(0.05)\n    say(text=str(os.getpid()), state_delta={'id': request['session']['id']})\n"
                    "    say(type='done')\n")  # fmt: skip

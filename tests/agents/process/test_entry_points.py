@@ -150,6 +150,7 @@ def test_a_command_whose_file_has_changed_is_another_agent(project: Path) -> Non
     assert agent_manifest("cmd:python bot.py", "bot").source_hash != before
 
 
+@pytest.mark.slow
 def test_secret_in_a_command_is_not_stored_and_resume_takes_it_again(
     project: Path,
 ) -> None:

@@ -194,6 +194,7 @@ JSON = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(st.text(), st.dictionaries(st.text(), JSON, max_size=4), st.text())
 def test_event_of_a_worker_is_read_back_unchanged(text: str, args: dict[str, Any], name: str) -> None:
     import json

@@ -37,6 +37,7 @@ def test_a_stream_and_its_events_however_it_is_cut(stream: bytes, events: list[S
         assert not reader.is_unfinished
 
 
+@pytest.mark.slow
 @given(st.data())
 def test_what_is_written_is_read(data: st.DataObject) -> None:
     texts = data.draw(

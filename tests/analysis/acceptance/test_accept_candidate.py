@@ -110,6 +110,7 @@ def _replace_most(whole: dict[str, Any]) -> None:
         one["conversation"][0]["user_content"]["parts"][0]["text"] = f"{1000 + number} + 1"
 
 
+@pytest.mark.slow
 @pytest.mark.nightly(check=3)
 @pytest.mark.parametrize(
     ("held_out", "config"),
@@ -140,6 +141,7 @@ def test_other_cases_have_their_own_budget(tmp_path: Path) -> None:
     assert [accept(only_odd, only_odd, path, held_out).looks_used for held_out in sets] == [1, 1, 2]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", [{"alpha": 0.06}, {"budget_of_looks": 3}], ids=["alpha", "budget"])
 def test_alpha_and_budget_stay_as_they_were_chosen(change: Mapping[str, Any], tmp_path: Path) -> None:
     path = str(tmp_path / "s.db")
@@ -174,6 +176,7 @@ def test_a_configuration_error_uses_no_look(arguments: dict[str, Any], message: 
     assert (accept(only_odd, only_odd, path)).looks_used == 1
 
 
+@pytest.mark.slow
 def test_an_agent_that_cannot_start_has_used_its_look(tmp_path: Path) -> None:
     class Closed:
         async def open(self) -> None:

@@ -36,6 +36,7 @@ def test_every_case_is_on_one_side_whatever_the_order_is(ids: list[str], seed: i
     assert held_out_ids(shuffled, seed) == {*found[1]}
 
 
+@pytest.mark.slow
 @given(IDS, SEEDS, st.data())
 def test_a_removed_case_moves_no_other_case(ids: list[str], seed: int, data: st.DataObject) -> None:
     removed = data.draw(st.sampled_from(ids))
@@ -44,6 +45,7 @@ def test_a_removed_case_moves_no_other_case(ids: list[str], seed: int, data: st.
     assert held_out_ids(remaining, seed) == before - {removed}
 
 
+@pytest.mark.slow
 @given(IDS, SEEDS)
 def test_a_larger_share_only_adds_held_out_cases(ids: list[str], seed: int) -> None:
     assert held_out_ids(ids, seed, 0.4) <= held_out_ids(ids, seed, 0.6)

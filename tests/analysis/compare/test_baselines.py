@@ -128,6 +128,7 @@ def test_the_same_run_is_always_the_same_text_and_a_case_a_line(store: Path, tmp
     assert str(tmp_path) not in text
 
 
+@pytest.mark.slow
 def test_runs_are_made_until_the_comparison_with_a_baseline_is_decided(store: Path, tmp_path: Path) -> None:
     base = run(store, num_runs=4)
     proctor.set_baseline("main", store=store)

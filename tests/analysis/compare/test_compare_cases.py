@@ -186,6 +186,7 @@ def test_cases_that_the_base_left_out_may_have_passed_there(verdict: str, outcom
     assert found.left_out == (10, 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("count", "margin"), [(3, 0.5), (10, 0.2), (25, 0.2), (45, 0.05), (50, 0.2), (60, 0.1), (59, 0.05)]
 )
@@ -539,6 +540,7 @@ _RUNS = st.lists(
 )
 
 
+@pytest.mark.slow
 @given(_RUNS)
 def test_swapped_runs_mirror_the_comparison(runs: list[tuple[str, str]]) -> None:
     base, candidate = cases(*(one for one, _ in runs)), cases(*(other for _, other in runs))
@@ -556,6 +558,7 @@ def test_swapped_runs_mirror_the_comparison(runs: list[tuple[str, str]]) -> None
     )
 
 
+@pytest.mark.slow
 @given(st.lists(st.text("PF", min_size=1, max_size=4), min_size=1, max_size=40))
 def test_a_run_does_not_differ_from_itself(trials: list[str]) -> None:
     found = compared(cases(*trials), cases(*trials))
@@ -705,6 +708,7 @@ def test_one_or_two_flaky_cases_must_fall_as_if_half_of_their_trials_were_alike(
 CASE_OF_TEN = st.builds(TwoCounts, st.integers(0, 10), st.just(10), st.integers(0, 10), st.just(10))
 
 
+@pytest.mark.slow
 @given(CASE_OF_TEN, st.lists(CASE_OF_TEN, max_size=6), st.lists(CASE_OF_TEN, max_size=4), st.integers(0, 3))
 def test_whatever_the_unknown_cases_are_a_case_beyond_resemblance_was_possible(
     case: TwoCounts, known: list[TwoCounts], unknown: list[TwoCounts], more: int
@@ -731,6 +735,7 @@ def test_missing_verdicts_do_not_hide_a_drop_because_one_more_case_may_have_chan
     assert compared(cases(*before), cases(*missing)).outcome is Change.ERROR
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("before", "now"), [(10, 1), (1, 10), (100, 1), (5, 3)], ids=["10 and 1", "1 and 10", "100 and 1", "5 and 3"]
 )  # fmt: skip

@@ -90,6 +90,7 @@ def test_proposed_commands_name_the_store_of_the_runs(
         assert step.endswith(f" --retry-errors{option}")
 
 
+@pytest.mark.slow
 def test_runs_go_by_name(store: Path) -> None:
     first, second = run(store), run(store, rude)
     for names in (("previous", "latest"), ("latest~1", "latest~0"), (first.run_id[:6], second.run_id)):
@@ -183,6 +184,7 @@ def test_what_differs_is_named_and_nothing_else(store: Path, change: Any, what: 
         proctor.compare_sync(store=store, strict=True)
 
 
+@pytest.mark.slow
 def test_another_judge_is_named(store: Path, tmp_path: Path) -> None:
     for name in ("first", "second"):
         script = tmp_path / f"{name}.json"
@@ -259,6 +261,7 @@ def mute(text: str) -> str:
     return polite(text)
 
 
+@pytest.mark.slow
 def test_missing_scores_of_a_users_metric_are_within_its_range(store: Path) -> None:
     run(store, config=OWN), run(store, mute, config=OWN)
     measured = proctor.compare_sync(store=store).measure("warmth")
@@ -279,6 +282,7 @@ def test_metrics_of_older_runs_without_a_recorded_range_have_that_of_the_registr
     assert score_ranges([judged]) == {"response_match_score": (0.0, 1.0)}
 
 
+@pytest.mark.slow
 def test_equal_scores_of_a_metric_without_a_range_have_an_interval_of_their_size(store: Path) -> None:
     for agent in (polite, rude):
         run(store, agent, config=OWN)
@@ -310,6 +314,7 @@ class Paid:
         )
 
 
+@pytest.mark.slow
 def test_seconds_and_dollars_of_a_trial_are_paired_by_case(store: Path) -> None:
     pytest.importorskip("genai_prices")
     base = run(store, Paid(1_000), num_runs=2)

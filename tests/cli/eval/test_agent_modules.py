@@ -122,6 +122,7 @@ def test_run_of_a_version_that_did_not_follow_imports_is_resumed(
     assert (done.returncode, done.stderr, "WARNING" in done.stdout) == (1, "", False)
 
 
+@pytest.mark.slow
 def test_comparison_names_the_edited_import(project: Path) -> None:
     assert in_this_process(*EVAL).returncode == 1
     assert in_this_process(*EVAL).returncode == 1

@@ -332,6 +332,7 @@ def test_a_limit_leaves_the_rest_to_resume(project: Path, limit: list[str], said
     assert len(calls(project)) == 8
 
 
+@pytest.mark.slow
 def test_the_printed_command_names_a_store_that_is_not_the_projects(project: Path) -> None:
     (project / "gate").touch()
     (project / "strict.json").write_text('{"criteria": {"response_match_score": 1.0}}')
@@ -584,6 +585,7 @@ def test_unchanged_config_gives_the_same_and_calls_no_agent(project: Path) -> No
     assert len(calls(project)) == 8
 
 
+@pytest.mark.slow
 def test_another_config_reports_its_changes_and_the_history_stays(project: Path) -> None:
     (project / "gate").touch()
     text = (project / "cases.evalset.json").read_text()

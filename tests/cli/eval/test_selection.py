@@ -98,6 +98,7 @@ def test_a_resumed_shard_stays_what_it_was(project: Path) -> None:
 # --- changed cases -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_only_what_has_changed_is_run(project: Path) -> None:
     committed()
     write_set(
@@ -155,6 +156,7 @@ def test_a_resumed_run_keeps_the_commit(project: Path) -> None:
 # --- reports of such runs and of any -------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "beginning"),
     [

@@ -255,6 +255,7 @@ def test_a_byte_order_mark_stays() -> None:
     assert b"from proctor.compat.adk.evaluation.agent_evaluator" in data
 
 
+@pytest.mark.slow
 def test_verdicts_of_google_adk_are_confirmed() -> None:
     file = keep_results()
     shown = adopt()

@@ -69,6 +69,7 @@ def built_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PROCTOR_PAGE_DIR", str(make_page(tmp_path / "page")))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("built_page")
 def test_each_report_goes_to_its_file_and_replaces_an_earlier_one(project: Path) -> None:
     reports = [word for name in BEGINNINGS for word in ("--report", f"{name}=audit.{name}")]
@@ -166,6 +167,7 @@ def test_bad_input_is_one_message_and_exit_code_2(arguments: tuple[str, ...]) ->
     assert "Traceback" not in shown.stderr
 
 
+@pytest.mark.slow
 def test_a_worse_audit_than_the_baseline_fails_and_names_what_is_lost(project: Path) -> None:
     (project / "test_config.json").write_text(json.dumps({"criteria": {"exact_match": 1}}))
     (project / "main.json").write_text(in_this_process("audit", "cases.evalset.json", "--json").stdout)
@@ -269,6 +271,7 @@ def test_a_judge_without_a_judged_criterion_is_a_configuration_error(judged: str
     assert "no criterion of these sets asks a judge" in shown.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("judged")
 @pytest.mark.parametrize(
     "arguments",

@@ -24,6 +24,7 @@ def answer(eval_id: str) -> str:
     return text
 
 
+@pytest.mark.slow
 def test_the_difference_is_shown_and_written_when_one_agrees() -> None:
     done = in_this_process("bless", "--yes")
     assert done.returncode == 0, done.stderr
@@ -108,6 +109,7 @@ def test_possible_changes_are_written_and_the_rest_sets_the_exit_code() -> None:
     assert answer("wrong") == "You sent bye."
 
 
+@pytest.mark.slow
 def test_the_difference_has_the_lines_of_the_file() -> None:
     text = Path("cases.evalset.json").read_text().replace("something else.", "something\u2028other.")
     Path("cases.evalset.json").write_bytes(text.replace("\n", "\r\n").encode())
@@ -119,6 +121,7 @@ def test_the_difference_has_the_lines_of_the_file() -> None:
     assert r"\r" not in done.stdout
 
 
+@pytest.mark.slow
 def test_lost_comment_is_reported_before_anything_is_written() -> None:
     Path("s.evalset.yaml").write_text(
         "cases:\n  - case: a\n    ask: hi\n    tools:\n      # look first\n      - look()\n      - tell()\n    expect: x\n"

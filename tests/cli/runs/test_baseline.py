@@ -55,6 +55,7 @@ def test_one_that_cannot_be_read_is_named_and_can_be_removed(store: Path) -> Non
     assert call(store, "baseline", "list").exit_code == 0
 
 
+@pytest.mark.slow
 def test_prune_leaves_a_baseline_alone(store: Path) -> None:
     runs(store, good, good)
     call(store, "baseline", "set", "main", "latest~1")

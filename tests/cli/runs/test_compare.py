@@ -118,6 +118,7 @@ def test_proof_can_be_required(store: Path, option: str) -> None:
     assert "a drop of more than 5 points is not ruled out" in done.stdout.splitlines()[-1]
 
 
+@pytest.mark.slow
 def test_settings_of_the_gate(store: Path) -> None:
     runs(store, good, bad_once)
     done = compare(store)
@@ -130,6 +131,7 @@ def test_settings_of_the_gate(store: Path) -> None:
     assert (data["general"]["gates"], round(data["general"]["confidence"], 9)) == (True, 0.96)
 
 
+@pytest.mark.slow
 def test_the_declaration_of_the_candidate_counts_also_against_a_baseline(store: Path) -> None:
     runs(store, good)
     assert (
@@ -143,6 +145,7 @@ def test_the_declaration_of_the_candidate_counts_also_against_a_baseline(store: 
     assert proctor.compare_sync(store=store, deterministic=False).exit_code == 4
 
 
+@pytest.mark.slow
 def test_trials_that_differ_contradict_a_deterministic_agent(store: Path) -> None:
     for agent in (good, bad_once):
         proctor.evaluate_sync(agent, SET, config=CONFIG, store=store, num_runs=2)
@@ -204,6 +207,7 @@ def test_impossible_comparison_is_reported(store: Path, arguments: list[str], me
     assert (done.exit_code, message in done.stderr) == (2, True), done.stderr
 
 
+@pytest.mark.slow
 def test_strict_refuses_what_is_not_alike(store: Path) -> None:
     runs(store, good)
     proctor.evaluate_sync(good, SET, config={"criteria": {"response_match_score": 0.7}}, store=store)
@@ -234,6 +238,7 @@ def test_case_is_shown_from_the_first_difference(store: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_case_in_error_shows_the_failure(store: Path) -> None:
     runs(store, good, broken)
     shown = compare(store, "previous", "latest", "words/case3").stdout
@@ -261,6 +266,7 @@ def test_case_that_cannot_be_shown_is_reported(store: Path, arguments: list[str]
     assert (done.exit_code, message in done.stderr) == (2, True), done.stderr
 
 
+@pytest.mark.slow
 def test_two_trials_side_by_side_are_json_too(store: Path) -> None:
     schema = json.loads(
         (Path(__file__).parents[3] / "docs/schemas/parting.schema.json").read_text(encoding="utf-8")
@@ -291,6 +297,7 @@ def judged(store: Path, agent: object, **config: object) -> None:
 OTHER_OPTION = {"response_match_score": {"threshold": 0.8, "aggregate": "min"}}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("criteria", "exit_code", "apart"),
     [
@@ -314,6 +321,7 @@ def test_what_was_not_judged_alike_decides_nothing(
     assert compare(store, "--changed-metrics", "keep").exit_code == 1
 
 
+@pytest.mark.slow
 def test_judged_by_the_same_criteria_it_decides_again(store: Path) -> None:
     judged(store, good)
     judged(store, bad, criteria=OTHER_OPTION)
@@ -348,6 +356,7 @@ def test_a_comparison_is_a_page_in_one_file(store: Path, tmp_path: Path, built_p
     assert read.get(f"/api/runs/{candidate}/cases/0/trials/0")["turns"]
 
 
+@pytest.mark.slow
 def test_an_exported_page_has_what_the_store_knows_of_its_run(
     store: Path, tmp_path: Path, built_page: Path
 ) -> None:
@@ -361,6 +370,7 @@ def test_an_exported_page_has_what_the_store_knows_of_its_run(
     assert set(read.head["places"]) == {"/compare", "/history"}
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
 @pytest.mark.parametrize("report", ["html", "md", "json"])
 def test_report_without_disk_space_is_reported_by_its_path(
@@ -372,6 +382,7 @@ def test_report_without_disk_space_is_reported_by_its_path(
     assert "error: the report could not be written to /dev/full: No space left on device" in done.output
 
 
+@pytest.mark.slow
 def test_a_comparison_with_a_baseline_has_the_run_that_is_kept(
     store: Path, tmp_path: Path, built_page: Path
 ) -> None:

@@ -225,6 +225,7 @@ def test_unread_runs_are_counted(run: Run) -> None:
 # --- one case --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_one_case_run_by_run(run: Run) -> None:
     run()
     run(WRONG, build=True)
@@ -432,6 +433,7 @@ def test_agents_are_one_history_if_asked_for() -> None:
 ALL_WRONG = {"a": "no", "b": "no", EVIL: "no"}
 
 
+@pytest.mark.slow
 def test_same_code_with_other_results_is_a_change_of_the_provider(run: Run) -> None:
     run(trials=5)
     run(ALL_WRONG, trials=5)
@@ -523,6 +525,7 @@ def test_of_an_agent_without_a_version_it_is_unknown_who_changed_something(
     assert change.differences[0].text.endswith("; it is unknown whether the agent changed")
 
 
+@pytest.mark.slow
 def test_the_pass_rate_of_each_run_has_its_interval(run: Run) -> None:
     run()
     run(WRONG, build=True)
@@ -539,6 +542,7 @@ def test_the_pass_rate_of_each_run_has_its_interval(run: Run) -> None:
         assert max(map(len, text.splitlines())) <= width
 
 
+@pytest.mark.slow
 def test_json_names_agents_builds_and_changes(run: Run) -> None:
     run(trials=5)
     run(ALL_WRONG, trials=5)

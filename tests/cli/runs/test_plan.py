@@ -49,11 +49,13 @@ def test_the_sentence_comes_first_and_then_a_row_for_each_number_of_trials(store
         assert int(row[0]) * int(row[1].replace(",", "")) == int(row[2].replace(",", ""))
 
 
+@pytest.mark.slow
 def test_run_that_is_large_enough_is_reported(store: Path) -> None:
     run(store)
     assert plan(store, "--detect", "0.7").stdout.splitlines()[0].endswith(": enough for 70 points")
 
 
+@pytest.mark.slow
 def test_metrics_are_planned_for_in_their_own_units(store: Path) -> None:
     run(store)
     lines = plan(store, "--metric", "response_match_score", "--detect", "0.1").stdout.splitlines()
@@ -61,6 +63,7 @@ def test_metrics_are_planned_for_in_their_own_units(store: Path) -> None:
     assert "to notice a drop of 0.1 in response_match_score:" in lines
 
 
+@pytest.mark.slow
 def test_json_follows_its_schema(store: Path) -> None:
     run(store)
     for arguments in ([], ["--metric", "response_match_score"]):
@@ -69,6 +72,7 @@ def test_json_follows_its_schema(store: Path) -> None:
     assert [row["trials"] for row in data["measures"][0]["rows"]] == [2, 4]
 
 
+@pytest.mark.slow
 def test_python_gives_the_same(store: Path) -> None:
     run(store)
     found = proctor.plan_sync(store=store)
@@ -110,11 +114,13 @@ def test_an_empty_place_has_no_run_to_go_by(store: Path) -> None:
     assert "no runs yet" in found.stderr
 
 
+@pytest.mark.slow
 def test_cases_in_error_are_left_out_and_counted(store: Path) -> None:
     run(store, broken)
     assert "note: 1 case is left out: not every trial could be scored" in plan(store).stdout
 
 
+@pytest.mark.slow
 def test_a_run_in_which_nothing_could_be_judged_has_nothing_to_go_by(store: Path) -> None:
     def fails(text: str) -> str:
         raise RuntimeError("down")

@@ -438,6 +438,7 @@ importing_runs.import_run("run.jsonl")
 """
 
 
+@pytest.mark.slow
 def test_killed_import_is_marked_and_cannot_be_resumed(ran: Path) -> None:
     lines("export", "latest", "--output", "run.jsonl")
     assert subprocess.run([sys.executable, "-c", _KILLED], check=False).returncode == 9
@@ -526,6 +527,7 @@ def data(*arguments: str, code: int = 0) -> Any:
     return json.loads(done.stdout)
 
 
+@pytest.mark.slow
 def test_every_step_of_a_run_s_life_has_json_output(project: Path) -> None:
     """All other messages go to stderr."""
     assert data(*EVAL, "--max-failures", "1", "--concurrency", "1", "--json", code=1)["outcome"] == "failed"
@@ -573,6 +575,7 @@ print(json.dumps([[one.returncode, one.stdout, one.stderr] for one in done]))
 """
 
 
+@pytest.mark.slow
 def test_a_store_that_may_only_be_read_is_for_looking(tmp_path: Path) -> None:
     with tempfile.TemporaryDirectory() as name:  # pytest's own folder is for its own user only
         folder = Path(name)

@@ -203,6 +203,7 @@ def test_a_copy_of_a_store_has_its_audits_as_audits() -> None:
         assert [one.run_id for one in copied.index(RunKind.AUDIT)] == [kept]
 
 
+@pytest.mark.slow
 def test_prune_counts_runs_and_audits_apart() -> None:
     first, second, real = audit(), audit(), run()
     in_this_process("prune", "--keep", "1", "--yes")

@@ -114,6 +114,7 @@ def test_sets_are_stored_at_google_adks_path_in_its_form(provider: Provider, app
     )
 
 
+@pytest.mark.slow
 def test_cases_are_added_found_replaced_and_removed(provider: Provider, app: str) -> None:
     manager = provider.sets(BUCKET, **provider.options)
     manager.create_eval_set(app, "s")
@@ -256,6 +257,7 @@ def test_a_bucket_that_is_not_there_is_a_value_error(provider: Provider) -> None
             make("no-such-bucket", **provider.options)
 
 
+@pytest.mark.slow
 def test_a_provider_that_cannot_be_reached_is_a_value_error(provider: Provider) -> None:
     if provider.scheme == "gs":
         return  # its package tries for a minute

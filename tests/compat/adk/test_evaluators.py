@@ -89,6 +89,7 @@ def test_trajectories_are_scored_as_there(shared: Path, match_type: str) -> None
     assert compared > 100
 
 
+@pytest.mark.slow
 def test_answers_are_scored_as_there(shared: Path) -> None:
     compared = 0
     for vector in golden(shared, "rouge_invocations.json", 70)["vectors"]:

@@ -156,6 +156,7 @@ def test_any_text_is_read(text: str, tmp_path: Path) -> None:
     assert read_by_adk(tmp_path, "app")
 
 
+@pytest.mark.slow
 def test_what_google_adk_saves_is_read_by_us_with_the_same_verdicts(shared: Path, tmp_path: Path) -> None:
     """Its manager reads each published file, writes it in today's form, and both read as the same run."""
     from google.adk.evaluation.local_eval_set_results_manager import LocalEvalSetResultsManager

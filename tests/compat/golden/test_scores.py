@@ -63,6 +63,7 @@ def test_trajectories(shared: Path, rule: str) -> None:
         compare(vector, vector["results"][rule], "tool_trajectory_avg_score", **options)
 
 
+@pytest.mark.slow
 def test_texts(shared: Path) -> None:
     for vector in golden(shared, "rouge_invocations.json", 70)["vectors"]:
         compare(vector, vector["result"], "response_match_score")

@@ -234,6 +234,7 @@ def test_the_config_beside_a_file_is_found(capsys: pytest.CaptureFixture[str]) -
     assert "tool_trajectory_avg_score" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_the_example_from_end_to_end(types_from: str, capsys: pytest.CaptureFixture[str]) -> None:
     run(example("END_TO_END", types_from))
     assert "tool_trajectory_avg_score" in capsys.readouterr().out

@@ -94,6 +94,7 @@ def test_every_config_of_the_documents_runs(shared: Path, judge: ScriptedModel) 
         assert (result.outcome, len(judge.asked) > asked) == (Outcome.PASSED, True), config
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("judge", "outcome"),
     [(disagreeing, Outcome.FAILED), ({"no": "form"}, Outcome.ERROR), (RuntimeError("down"), Outcome.ERROR)],

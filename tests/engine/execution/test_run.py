@@ -101,6 +101,7 @@ def test_each_trial_has_its_own_session_and_a_copy_of_the_state() -> None:
     assert given.eval_cases[0].session_input.state == {"list": []}
 
 
+@pytest.mark.slow
 def test_no_session_sees_another_ones_state() -> None:
     async def whisper(message: Content, session: Session) -> AsyncIterator[Event]:
         session.state["secret"] = text_of(message)

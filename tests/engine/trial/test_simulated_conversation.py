@@ -108,6 +108,7 @@ def with_seed(seed: int | None) -> dict[str, Any]:
     }
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_conversation() -> None:
     def conversation(seed: int) -> list[str]:
         run = evaluated(scenario(), user=ScriptedModel(seeded), config=with_seed(seed))
@@ -292,6 +293,7 @@ def test_cost_limit_interrupts_a_conversation_and_resume_restarts_it(tmp_path: P
     assert done.cases[0].outcome is Outcome.PASSED
 
 
+@pytest.mark.slow
 def test_what_a_conversation_took_that_was_broken_off_stays_spent(tmp_path: Path) -> None:
     def model(*message: str) -> ScriptedModel:
         script: list[Any] = [

@@ -42,6 +42,7 @@ def _paths(value: Any, path: tuple[str | int, ...] = ()) -> list[tuple[str | int
     return [path, *(found for key, item in inner for found in _paths(item, (*path, key)))]
 
 
+@pytest.mark.slow
 @given(JSON, JSON, st.sampled_from(LAYOUTS), st.data())
 def test_what_is_equal_keeps_its_bytes(
     before: Any, new: Any, layout: dict[str, Any], data: st.DataObject

@@ -44,6 +44,7 @@ def test_a_text_is_read_as_json_reads_it(value: Any, layout: dict[str, Any]) -> 
     assert edit.text() == text
 
 
+@pytest.mark.slow
 @given(JSON, JSON, st.sampled_from(LAYOUTS), st.data())
 def test_a_value_is_replaced_and_nothing_else(
     value: Any, new: Any, layout: dict[str, Any], data: st.DataObject

@@ -267,6 +267,7 @@ def test_what_is_written_is_a_line_a_case_in_the_words_of_the_format(tmp_path: P
     assert load_eval_set(tmp_path / "out.jsonl") == given
 
 
+@pytest.mark.slow
 @given(
     st.lists(
         st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=12), max_size=5, unique=True

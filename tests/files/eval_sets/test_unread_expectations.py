@@ -342,6 +342,7 @@ WORDS = [key for _, key, _, _ in REFUSED]
 KEYS = st.dictionaries(st.sampled_from([*WORDS, *map(to_camel, WORDS)]), st.just("x"), min_size=1, max_size=4)
 
 
+@pytest.mark.slow
 @given(words=KEYS)
 def test_a_free_map_may_have_any_key(words: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> None:
     free = copy.deepcopy(words)

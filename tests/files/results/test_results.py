@@ -306,6 +306,7 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
         read_runs(tmp_path / "nowhere.json")
 
 
+@pytest.mark.slow
 @pytest.mark.nightly(check=2)
 @pytest.mark.parametrize("form", ["json", "jsonl", "adk"])
 def test_file_cut_at_any_byte_is_refused_or_read_in_whole_lines(form: str, tmp_path: Path) -> None:

@@ -113,6 +113,7 @@ def test_names_without_a_text_form(name: str) -> None:
     assert write_call(name, {}) is None
 
 
+@pytest.mark.slow
 @given(st.dictionaries(TEXTS, JSON, max_size=4))
 def test_what_is_written_is_read_again(arguments: dict[str, Any]) -> None:
     text = write_call("f", arguments)

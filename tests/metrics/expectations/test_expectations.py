@@ -97,6 +97,7 @@ def test_the_reading_is_the_cheapest_of_all(items: list[Any], calls: list[Actual
     assert (read_as(read.calls, calls, others_allowed=others, only_fitting=True) is not None) == (best == 0)
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(ITEMS, MADE, st.booleans())
 def test_score_and_explanation_agree(items: list[Any], calls: list[ActualCall], others: bool) -> None:

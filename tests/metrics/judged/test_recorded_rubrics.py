@@ -245,6 +245,7 @@ def test_the_metrics_score_as_recorded_where_every_vote_is_whole(shared: Path) -
     assert compared == 47
 
 
+@pytest.mark.slow
 def test_incomplete_votes_are_an_error_and_never_a_number(shared: Path) -> None:
     """google-adk's mean leaves out what has no verdict; here such a vote does not count, and too few decide nothing."""
     errors, other = set(), set()

@@ -50,5 +50,6 @@ def test_nothing_is_lost_and_nothing_added(text: str) -> None:
     assert all(each == each.strip() and each for each in sentences(text))
 
 
+@pytest.mark.slow
 def test_a_long_answer_takes_no_long_time() -> None:
     assert len(sentences("It is so. " * 50_000)) == 50_000

@@ -187,6 +187,7 @@ def test_table(expected: Any, actual: Any, fine: bool) -> None:
     assert fits(expected, actual) is fine
 
 
+@pytest.mark.slow
 @pytest.mark.nightly(check=2)
 @given(JSON)
 @pytest.mark.parametrize(

@@ -421,6 +421,7 @@ VALUES = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(JSON_SCHEMAS, VALUES)
 def test_validity_agrees_with_jsonschema_and_an_invalid_call_has_reasons(schema: Any, value: Any) -> None:
     declared = {"name": "f", "input_schema": {"properties": {"x": schema}}}

@@ -116,6 +116,7 @@ def derived_words() -> list[str]:
     return sorted(set(found))
 
 
+@pytest.mark.slow
 def test_derived_words_stem_as_in_nltk(nltk_stem: Callable[[str], str]) -> None:
     words = derived_words()[::20]
     assert len(words) > 3_000

@@ -285,6 +285,7 @@ def test_interrupting_the_parent_leaves_the_process(no_process: None) -> None:
     assert find([ONE], 30) == [(2, 3)]
 
 
+@pytest.mark.slow
 def test_searches_in_many_threads(no_process: None) -> None:
     with ThreadPoolExecutor(8) as pool:
         spans = pool.map(lambda n: find([Search(re.compile("b"), False, "a" * n + "b")], 30), range(200))

@@ -47,6 +47,7 @@ def test_english_scores_as_in_rouge_score(
         assert ours == pytest.approx(1.0 if reference == answer else wanted)
 
 
+@pytest.mark.slow
 def test_recorded_pairs_of_google_adk(shared: Path) -> None:
     """`rouge_1` with ADK's tokenizer is `response_match_score`, with its stated differences."""
     vectors = json.loads((shared / "golden" / "rouge_pairs.json").read_text("utf-8"))["vectors"]

@@ -83,6 +83,7 @@ def test_partial_credit_alone_differs_from_adk_rs_only_here(shared: Path) -> Non
     assert {*found} == {*reasons} | generated
 
 
+@pytest.mark.slow
 def test_adk_rs_joins_the_turns_by_and(shared: Path) -> None:
     """What its runner recorded, scored here: the same scores per turn, and the same status of each metric.
 

@@ -167,6 +167,7 @@ def test_moved_call_names_its_expected_and_actual_position() -> None:
     assert (elsewhere.places, unknown.places) == ((4, 1), None)
 
 
+@pytest.mark.slow
 @given(JSON, JSON)
 def test_different_values_never_look_equal_and_full_mode_is_complete(expected: Any, actual: Any) -> None:
     wanted, made = value_difference(expected, actual, full=True)

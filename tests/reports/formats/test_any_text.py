@@ -32,6 +32,7 @@ def written(name: str, result: RunResult) -> str:
     return out.getvalue()
 
 
+@pytest.mark.slow
 @pytest.mark.nightly(check=4)
 @pytest.mark.parametrize("name", NAMES)
 @given(text=TEXT)

@@ -194,6 +194,7 @@ def test_raw_means_without_the_apostrophe() -> None:
 # --- other dangers -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.nightly(check=2)
 @for_each_text(GROUPS)
 def test_nothing_in_it_is_obeyed_by_a_terminal(text: str) -> None:

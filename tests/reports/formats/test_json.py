@@ -188,6 +188,7 @@ JSON = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(st.dictionaries(st.text(max_size=4), JSON, max_size=4), st.text(st.characters(), max_size=20))
 def test_report_is_json_for_any_text_of_a_metric(details: dict[str, Any], reason: str) -> None:
     score = MetricScore(0.0, [Score(0.0, reason=reason, details=details)], details=details)

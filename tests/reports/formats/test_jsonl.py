@@ -112,6 +112,7 @@ def test_nothing_in_it_is_obeyed_by_a_terminal_and_no_text_breaks_a_line(text: s
     assert len(lines(result)) == sum(len(each.trials) or 1 for each in result.cases) + 1
 
 
+@pytest.mark.slow
 def test_a_trial_is_the_longest_thing_written_at_once() -> None:
     class Longest(io.StringIO):
         longest = 0

@@ -224,6 +224,7 @@ def test_every_code_point_in_names_and_bodies(start: int) -> None:
         assert len(document.findall(".//testcase")) == 2
 
 
+@pytest.mark.slow
 @given(st.text(st.characters(exclude_categories=[]), max_size=40))
 def test_any_text(text: str) -> None:
     document = written(_in_names_and_bodies(text))

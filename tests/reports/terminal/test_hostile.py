@@ -108,6 +108,7 @@ def test_markup_is_text() -> None:
     assert text in written(TerminalReport(), everywhere(text), color=False)
 
 
+@pytest.mark.slow
 @for_each_text({"every eighth": HOSTILE[::8]})
 def test_while_it_runs_only_the_bar_moves_the_cursor(text: str) -> None:
     drawn = _watched_on_a_terminal(everywhere(text))

@@ -85,6 +85,7 @@ def test_a_run_in_ascii(snapshot: Snapshot) -> None:
     snapshot("run_ascii.txt", text)
 
 
+@pytest.mark.slow
 def test_a_run_in_full(snapshot: Snapshot) -> None:
     snapshot("run_verbose.txt", draw(sketch(25), verbose=True))
 
@@ -170,6 +171,7 @@ def test_blank_lines_in_an_answer_are_blank() -> None:
     assert [line for line in draw(result).splitlines() if line != line.rstrip()] == []
 
 
+@pytest.mark.slow
 def test_the_bar_shows_even_one_failure_of_a_thousand() -> None:
     bar = draw(run(*(good(f"c{n}") for n in range(999)), case("x", F)), color=True).splitlines()[2]
     assert "\x1b[31m━\x1b[0m" in bar
@@ -237,6 +239,7 @@ def test_skipped_and_unreached_cases_are_marked() -> None:
     assert "– not run  c" in text
 
 
+@pytest.mark.slow
 def test_evidence_of_very_many_failures_is_left_to_verbose() -> None:
     failing = [
         case(f"c{n}", F, metric("m", [0.0], 0.5, reason="because"), reason=f"reason {n}") for n in range(60)

@@ -250,6 +250,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_the_command_shows_a_table_and_ends_with_0(project: Path) -> None:
     result = CliRunner().invoke(cli, ["agent", "check", "good_agent.py:agent"])
     assert result.exit_code == 0, result.output
@@ -257,6 +258,7 @@ def test_the_command_shows_a_table_and_ends_with_0(project: Path) -> None:
     assert result.stdout.endswith("9 ok, 3 not applicable\n")
 
 
+@pytest.mark.slow
 def test_command_exits_with_1_for_a_broken_rule_and_shows_the_evidence(project: Path) -> None:
     result = CliRunner().invoke(cli, ["agent", "check", "bad_agent.py:agent"])
     assert result.exit_code == 1

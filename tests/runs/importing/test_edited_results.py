@@ -85,6 +85,7 @@ LOSSES: dict[str, Callable[[list[str], int], list[str]]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lose", LOSSES.values(), ids=LOSSES)
 def test_missing_or_additional_lines_are_an_error_with_a_message(
     files: dict[str, Path], tmp_path: Path, lose: Callable[[list[str], int], list[str]]
@@ -283,6 +284,7 @@ def test_a_file_that_was_cut_is_a_run_in_error_that_names_it(
     assert listed["outcome"] == "error"
 
 
+@pytest.mark.slow
 def test_what_was_tried_again_goes_along(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An export has every attempt at a trial, and an import keeps them all."""
     monkeypatch.chdir(tmp_path)

@@ -51,6 +51,7 @@ def test_what_is_exported_comes_back_into_a_store_the_same(
     assert again.outcome is result.outcome
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["json", "jsonl", "adk"])
 def test_a_real_run_comes_back_from_every_form(form: str, root: Path, tmp_path: Path, store: Store) -> None:
     examples = root / "examples" / "travel"

@@ -60,6 +60,7 @@ OF_A_STORE: dict[str, Callable[[Any], object]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.nightly(check=7)
 @pytest.mark.parametrize("value", [3, True, [], object, ""], ids=repr)
 @pytest.mark.parametrize("function", OF_A_STORE.values(), ids=OF_A_STORE)
@@ -70,12 +71,14 @@ def test_invalid_store_is_refused(store: str, function: Callable[[Any], object],
     assert set(Path().iterdir()) <= before
 
 
+@pytest.mark.slow
 def test_an_open_store_is_a_store(store: str) -> None:
     opened = proctor.open_store(store)
     assert proctor.load_run(store=opened).passed
     assert not issubclass(StoreError, TypeError)
 
 
+@pytest.mark.slow
 @pytest.mark.nightly(check=3)
 @pytest.mark.parametrize(
     ("function", "message"),
@@ -108,5 +111,6 @@ def test_what_cannot_be_is_named(store: str, function: Callable[[str], object], 
     assert len(proctor.list_runs(store)) == 1
 
 
+@pytest.mark.slow
 def test_one_name_is_a_list_of_one(store: str) -> None:
     assert len(proctor.prune_runs(store, runs="latest", dry_run=True)) == 1

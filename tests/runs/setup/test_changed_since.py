@@ -117,6 +117,7 @@ def _everything_otherwise() -> None:
     Path(SETS[1]).write_text(Path(SETS[1]).read_text().replace("eval_id", "evalId") + "\n\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
@@ -196,6 +197,7 @@ def test_a_new_file_is_run_whole(
     assert warnings[1] == f"{sets[0]}: every case is run: the file is new"
 
 
+@pytest.mark.slow
 def test_what_the_file_was_may_be_unreadable(project: Path) -> None:
     good = Path(SETS[0]).read_text()
     Path(SETS[0]).write_text("{broken")
@@ -230,6 +232,7 @@ def test_other_forms_of_sets(project: Path) -> None:
     assert [name.partition("/")[2] for name in found] == ["l1", "two"]
 
 
+@pytest.mark.slow
 def test_from_any_folder_and_by_any_spelling(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(SETS[1], case("one", "new"), case("two"), case("three"))
     assert run(str(project / SETS[1])) == ["b/one"]
@@ -263,12 +266,14 @@ def test_reformatted_config_is_unchanged(project: Path) -> None:
         run()
 
 
+@pytest.mark.slow
 def test_a_config_that_is_new_is_another_one(project: Path) -> None:
     config("sub/test_config.json")
     assert run() == ALL_B
     assert warnings_of()[1] == f"{SETS[1]}: every case is run: its config sub/test_config.json is new"
 
 
+@pytest.mark.slow
 def test_deleted_config_is_reported(project: Path) -> None:
     config("sub/test_config.json", 0.7)
     commit()
@@ -279,6 +284,7 @@ def test_deleted_config_is_reported(project: Path) -> None:
     assert "scored it, and does not exist any more" in warnings_of()[1]
 
 
+@pytest.mark.slow
 def test_a_config_that_is_given_counts_instead(project: Path) -> None:
     config("strict.json", 0.9)
     commit()

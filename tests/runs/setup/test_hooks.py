@@ -105,6 +105,7 @@ def test_resume_calls_the_decorated_hook(hooks: Any) -> None:
     assert hooks.calls == ["note"] * 4
 
 
+@pytest.mark.slow
 def test_a_hook_without_a_name_is_given_again(hooks: Any) -> None:
     run = stop_early(setup=hooks.unnamed[0], teardown=hooks.note)
     refused = in_this_process("resume", run, "--store", "runs.db")
@@ -121,6 +122,7 @@ def test_a_hook_without_a_name_is_given_again(hooks: Any) -> None:
     assert hooks.calls == ["note"] * 6
 
 
+@pytest.mark.slow
 def test_another_hook_than_that_of_the_run_is_a_change(hooks: Any) -> None:
     run = stop_early(setup=hooks.note)
     with pytest.raises(proctor.SetupError) as refused:

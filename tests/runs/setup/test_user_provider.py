@@ -71,10 +71,12 @@ def test_a_function_of_a_file_plays(project: Path, who: str) -> None:
     assert evaluated("--user", "trip_people.py:stops")[0] == 1  # who plays decides
 
 
+@pytest.mark.slow
 def test_a_function_of_a_module_plays(project: Path) -> None:
     assert evaluated("--user", "trip_people:user")[0] == 0
 
 
+@pytest.mark.slow
 def test_a_script_plays(project: Path) -> None:
     script = [{"when": "Book Rome.", "say": "To Rome"}, {"when": "x", "say": "y"}]
     (project / "user.json").write_text(json.dumps(script), encoding="utf-8")

@@ -134,6 +134,7 @@ def test_a_chain_of_very_many_spans_is_walked(tmp_path: Path) -> None:
     assert time.perf_counter() - began < 100
 
 
+@pytest.mark.slow
 def test_an_answer_without_end_is_cut_and_no_verdict(tmp_path: Path) -> None:
     file = written(tmp_path / "t.jsonl", request(agent("root", chat("hi", "x" * 3_000_000))))
     rules = {"criteria": {"trajectory_rules": {"threshold": 1.0, "rules": [{"never": "nothing"}]}}}

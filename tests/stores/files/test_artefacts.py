@@ -86,6 +86,7 @@ def test_only_large_media_are_objects_each_once_for_all_trials_and_runs(url: str
         assert case_of(store, "b", 0) == with_media(PICTURE)
 
 
+@pytest.mark.slow
 def test_deletion_takes_what_no_other_run_uses(url: str, tmp_path: Path) -> None:
     with opened(url, tmp_path / "big") as store:
         write(store, "a", PICTURE, SOUND)
@@ -490,6 +491,7 @@ def test_the_setting_holds_for_all_commands(tmp_path: Path, monkeypatch: pytest.
     assert objects(tmp_path / "large") == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("location", "message"),
     [

@@ -25,6 +25,7 @@ def keep(store: SqlStore, run_id: str, **answers: bytes) -> None:
     writer.finish(RunSummary(), complete=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("answer", [b"{}", b'{"a": "\xc3\xbc"}', LONG], ids=["short", "UTF-8", "long"])
 def test_answer_is_read_back_unchanged(store: SqlStore, answer: bytes) -> None:
     keep(store, "run1", key=answer)

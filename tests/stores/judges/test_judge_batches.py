@@ -70,6 +70,7 @@ def test_a_batch_is_being_submitted_while_its_process_may_live(
     assert batch.is_being_submitted is expected
 
 
+@pytest.mark.slow
 def test_answers_are_stored_for_a_run_and_deleted_with_it(store: SqlStore) -> None:
     write_run(store, "run1")
     answers = {f"key-{number}": b"answer" * number for number in range(1, 1_200)}

@@ -230,6 +230,7 @@ def test_the_purse_is_deleted_with(store: SqlStore, end: str) -> None:
 Numbers = st.integers(0, 1_000)
 
 
+@pytest.mark.slow
 @given(Numbers, st.lists(st.tuples(st.integers(0, 3), Numbers, Numbers), max_size=30), st.integers(1, 4))
 def test_allotments_never_exceed_the_limit(cap: int, demands: list[Any], parts: int) -> None:
     allotted = [0] * parts

@@ -39,6 +39,7 @@ def test_the_question_that_is_asked_here_has_an_answer(tmp_path: Path) -> None:
     assert not _is_locked(file)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("read_only", [False, True])
 def test_opening_it_once_more_takes_no_lock_away(tmp_path: Path, *, read_only: bool) -> None:
     file = tmp_path / "store.sqlite3"

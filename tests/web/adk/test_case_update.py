@@ -170,6 +170,7 @@ def test_a_request_that_makes_no_case_is_refused_and_nothing_is_written(
     assert file.read_bytes() == before
 
 
+@pytest.mark.slow
 def test_two_who_save_different_cases_at_once_lose_nothing(client: TestClient, folder: Path) -> None:
     from concurrent.futures import ThreadPoolExecutor
 

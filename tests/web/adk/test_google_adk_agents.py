@@ -113,6 +113,7 @@ def test_an_event_with_an_artifact_comes_as_two(client: TestClient) -> None:
     assert before["content"]["parts"][0]["functionResponse"]["response"] == {"version": 0}
 
 
+@pytest.mark.slow
 def test_artifacts(client: TestClient) -> None:
     send(client, "draw")
     at = f"{SESSIONS}/s/artifacts"
@@ -234,6 +235,7 @@ def test_a_web_socket_streams_in_pieces(client: TestClient) -> None:
     assert heard[-1]["turnComplete"] is True
 
 
+@pytest.mark.slow
 def test_a_trace_has_google_adk_s_own_spans(client: TestClient) -> None:
     send(client, "draw")
     send(client, "hello")

@@ -83,6 +83,7 @@ def test_it_is_listed_and_answers(client: TestClient) -> None:
     assert tree["name"] == "weather_agent"
 
 
+@pytest.mark.slow
 def test_its_eval_sets_are_in_a_folder_of_its_name_and_are_run(client: TestClient, tmp_path: Path) -> None:
     dev = "/dev/apps/weather_app"
     assert client.get(f"{dev}/eval_sets").json() == []

@@ -163,6 +163,7 @@ def test_a_turn_as_events(client: TestClient) -> None:
     assert [one["author"] for one in kept["events"]] == ["user", *["weather_agent"] * 3]
 
 
+@pytest.mark.slow
 def test_what_an_agent_raises_is_the_last_event(client: TestClient) -> None:
     event, last = post_message(client, posted(client, SESSIONS)["id"], "crash")
     assert (event["errorCode"], event["errorMessage"]) == ("RuntimeError", "model exploded")
@@ -266,6 +267,7 @@ def test_what_the_page_asks_besides(client: TestClient) -> None:
 # --- eval sets and cases -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_eval_sets(client: TestClient, case: str) -> None:
     assert got(client, f"{DEV}/eval_sets") == ["set1"]
     assert got(client, "/dev/apps/unknown/eval_sets") == []
@@ -283,6 +285,7 @@ def test_eval_sets(client: TestClient, case: str) -> None:
     assert "set1" in read(client.delete(f"{DEV}/eval-sets/set1"), 404)["detail"]
 
 
+@pytest.mark.slow
 def test_a_case(client: TestClient, case: str) -> None:
     assert got(client, f"{DEV}/eval_sets/set1/evals") == ["paris"]
     found = got(client, case)
@@ -392,6 +395,7 @@ def test_a_run_is_kept_in_the_store_too(client: TestClient, case: str) -> None:
     assert row["agent"] == APP
 
 
+@pytest.mark.slow
 @pytest.mark.nightly(check=5)
 @pytest.mark.parametrize(
     ("body", "expected_message"),

@@ -54,6 +54,7 @@ def test_the_next_verdicts_come_with_the_conversation_and_without_the_verdict(ju
     assert items == get(judged, f"{LABELLING}/next")["items"], "the order is always the same"
 
 
+@pytest.mark.slow
 def test_labels_count_at_once_and_are_not_asked_for_again(judged: TestClient) -> None:
     before = get(judged)
     assert (before["verdicts"], before["unlabelled"], before["unit"]) == (CASES, CASES, "turn")
@@ -71,6 +72,7 @@ def test_labels_count_at_once_and_are_not_asked_for_again(judged: TestClient) ->
     assert sorted(later + [item["eval_id"] for item in chosen]) == sorted(f"case{n}" for n in range(CASES))
 
 
+@pytest.mark.slow
 def test_a_second_person_labels_the_same_and_kappa_is_shown(judged: TestClient) -> None:
     chosen = next_items(judged, limit=4, labeller="ann")
     for item in chosen:
@@ -127,6 +129,7 @@ def test_a_calibration_of_another_threshold_is_not_current(judged: TestClient, t
     assert (page["calibration"]["run_id"], page["current"]) == ("run1", False)
 
 
+@pytest.mark.slow
 def test_the_labels_of_others_are_hidden_until_a_person_has_labelled_the_same(judged: TestClient) -> None:
     [item] = next_items(judged, limit=1)
     for name in ("ann", "ben"):
@@ -136,6 +139,7 @@ def test_the_labels_of_others_are_hidden_until_a_person_has_labelled_the_same(ju
     assert get(judged, labeller="cid")["disputes"][0]["counted"] is True
 
 
+@pytest.mark.slow
 def test_a_miss_of_the_judge_has_the_label_that_counts(judged: TestClient) -> None:
     item = next(one for one in next_items(judged) if not is_held_out(key_of(one), HELD_OUT))
     is_passed = item["position"] % 3 != 0  # the verdict of the judge

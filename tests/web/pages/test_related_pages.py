@@ -115,6 +115,7 @@ def test_only_judges_of_these_runs_are_reported(ran: Ran, context: ServerContext
     assert [(one["metric"], one["model"]) for one in reported] == [(one.metric, one.model) for one in wanted]
 
 
+@pytest.mark.slow
 def test_only_sets_of_these_runs_are_looked_back_at(ran: Ran, context: ServerContext) -> None:
     ran(name="other")
     reported = [path for path in carried(context, ran("a")) if "history" in path]
@@ -126,6 +127,7 @@ def test_a_first_run_has_nothing_to_be_compared_with(ran: Ran, context: ServerCo
     assert not [path for path in carried(context, ran()) if "compare" in path or "matrix" in path]
 
 
+@pytest.mark.slow
 def test_runs_without_a_case_in_common_are_not_compared(ran: Ran, context: ServerContext) -> None:
     found = carried(context, ran(), ran(name="other"))
     assert not [path for path in found if "compare" in path]

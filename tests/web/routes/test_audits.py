@@ -67,6 +67,7 @@ def test_the_list_has_audits_alone_newest_first(context: ServerContext, client: 
     assert get(client, "/api/audits?set=other")["items"] == []
 
 
+@pytest.mark.slow
 def test_a_run_has_the_newest_audit_of_its_cases_and_config(
     context: ServerContext, client: TestClient
 ) -> None:
@@ -83,6 +84,7 @@ def test_a_run_has_the_newest_audit_of_its_cases_and_config(
     assert "negations" in of_set["blind"]
 
 
+@pytest.mark.slow
 def test_no_route_of_runs_takes_an_audit_and_the_reverse(context: ServerContext, client: TestClient) -> None:
     run = proctor.evaluate_sync(lambda _: "no", RECORDED, config=STRICT, store=context.store_url).run_id
     kept = audit(context, STRICT)

@@ -93,6 +93,7 @@ def test_the_lines_are_those_of_the_command(project: Path, asked: TestClient) ->
     assert [line["sign"] + line["text"] for line in lines if line["sign"] != " "] == signed
 
 
+@pytest.mark.slow
 def test_only_what_was_accepted_is_written(project: Path, asked: TestClient) -> None:
     page = preview(asked)
     done = write(asked, page["etag"], [1])
@@ -171,6 +172,7 @@ def test_of_several_cases_all_or_none_are_written(project: Path, asked: TestClie
     assert (project / SET).read_bytes() == before
 
 
+@pytest.mark.slow
 def test_trials_that_did_not_go_alike_have_to_be_chosen_among(tmp_path: Path) -> None:
     from tests.web.stored_runs import write_greetings
 
@@ -202,6 +204,7 @@ cases:
 """
 
 
+@pytest.mark.slow
 def test_comments_are_never_lost_silently(tmp_path: Path) -> None:
     make_project(tmp_path)
     path = tmp_path / "noted.evalset.yaml"

@@ -135,6 +135,7 @@ def test_words_scores_and_reasons_are_those_of_show(project: Project, asked: Tes
                 assert f"state: {row['key']}: {sides[0]} -> {sides[1]}" in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("run", RUNS)
 def test_a_case_has_the_head_of_show(project: Project, asked: TestClient, run: str) -> None:
     run_id = project[1][run]

@@ -77,6 +77,7 @@ def by_command(context: ServerContext, *arguments: str) -> Any:
 PAIRS = {"worse": (good, bad), "better": (bad, good), "in error": (good, broken), "the same": (good, good)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("agents", PAIRS.values(), ids=PAIRS)
 @pytest.mark.parametrize("margin", [0.05, 0.5])
 def test_the_page_shows_what_the_command_shows(
@@ -217,6 +218,7 @@ def test_a_case_that_is_not_there_is_reported_with_the_closest(ran: Ran, client:
 # --- several runs ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_runs_side_by_side_those_that_differ_first(ran: Ran, client: TestClient) -> None:
     ran(good, bad, good)
     ids = [run["run_id"] for run in got(client, "/api/runs")["items"]]
@@ -287,6 +289,7 @@ def test_a_comparison_of_many_cases_names_every_one(tmp_path: Path) -> None:
 # --- baselines -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_baseline_is_compared_with_by_its_name(
     ran: Ran, client: TestClient, context: ServerContext
 ) -> None:

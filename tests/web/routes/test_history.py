@@ -123,6 +123,7 @@ def test_hostile_names_go_as_they_are(ran: Callable[..., None], client: TestClie
     assert got(client, case=EVIL)["cases"][0]["eval_id"] == EVIL
 
 
+@pytest.mark.slow
 def test_runs_are_narrowed_down(ran: Callable[..., None], client: TestClient) -> None:
     ran()
     ran(name="others")
@@ -166,6 +167,7 @@ def test_where_nothing_was_run_the_history_is_empty(client: TestClient) -> None:
 # --- pictures over several runs ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_causes_of_a_run_are_counted_in_the_runs_before_it(
     ran: Callable[..., None], client: TestClient
 ) -> None:
@@ -204,6 +206,7 @@ def priced_agent(text: str) -> list[Event]:
     return [Event.said(f"You wrote {text}", usage_metadata=tokens, model_version="gpt-4o-mini")]
 
 
+@pytest.mark.slow
 def test_the_cost_has_the_interval_of_the_mean_over_the_cases(
     client: TestClient, context: ServerContext
 ) -> None:

@@ -71,6 +71,7 @@ def test_there_are_none_before_anything_ran(client: TestClient) -> None:
     assert client.get("/api/judges").json() == {"items": [], "runs": 0}
 
 
+@pytest.mark.slow
 def test_each_judge_is_listed_once_with_the_runs_it_was_asked_in(
     client: TestClient, context: ServerContext
 ) -> None:

@@ -377,6 +377,7 @@ def test_a_case_that_was_not_reached_is_not_worse(own: tuple[Path, TestClient]) 
     assert {changes[row["eval_id"]][0] for row in rows if row["outcome"] == "not_run"} == {None}
 
 
+@pytest.mark.slow
 def test_with_unequal_trials_a_case_changed_only_if_chance_does_not_explain_it(
     own: tuple[Path, TestClient],
 ) -> None:
@@ -405,6 +406,7 @@ def test_a_run_is_compared_with_the_baseline_where_there_is_one(own: tuple[Path,
     assert (against["run_id"], against["kind"]) == (second, "previous")
 
 
+@pytest.mark.slow
 def test_a_case_of_another_content_is_not_compared_with_its_old_result(own: tuple[Path, TestClient]) -> None:
     folder, asked = own
     path = folder / "greetings.evalset.json"
@@ -565,6 +567,7 @@ def test_a_store_that_others_hold_for_writing_is_read_all_the_same(client: TestC
         opened.close()
 
 
+@pytest.mark.slow
 def test_a_run_under_way_is_shown_as_far_as_it_got(client: TestClient, store: Path) -> None:
     opened = open_store(str(store))
     writer = begun(opened, cases=3)
@@ -680,6 +683,7 @@ def test_what_could_not_be_made_is_tried_again() -> None:
     assert kept.get("a", lambda: "made", len) == "made"
 
 
+@pytest.mark.slow
 @pytest.mark.nightly(check=1)
 @pytest.mark.parametrize("form", ["html", "json", "jsonl", "csv", "junit", "markdown"])
 def test_an_export_is_the_file_of_the_command_as_a_download(

@@ -189,6 +189,7 @@ FOREIGN_PAGES = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("headers", FOREIGN_PAGES.values(), ids=FOREIGN_PAGES)
 def test_no_page_of_another_site_changes_anything(
     app: FastAPI, guarded: FastAPI, reached: list[str], headers: list[tuple[str, str]]
@@ -248,6 +249,7 @@ READS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("headers", READS.values(), ids=READS)
 def test_no_page_of_another_site_reads_anything(
     app: FastAPI, reached: list[str], headers: list[tuple[str, str]]
@@ -271,6 +273,7 @@ OWN_PAGE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("headers", OWN_PAGE.values(), ids=OWN_PAGE)
 def test_its_own_page_and_programs_may_do_everything(
     app: FastAPI, reached: list[str], headers: list[tuple[str, str]]
@@ -349,6 +352,7 @@ def test_without_the_token_no_route_answers(
     assert reached == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by", ["header", "cookie"])
 def test_with_the_token_every_route_answers(guarded: FastAPI, reached: list[str], by: str) -> None:
     shown = (
@@ -465,6 +469,7 @@ ANSWERS: dict[str, tuple[str, str, list[tuple[str, str]]]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("method", "path", "headers"), ANSWERS.values(), ids=ANSWERS)
 def test_every_answer_shows_what_a_browser_may_do_with_it(
     app: FastAPI, method: str, path: str, headers: list[tuple[str, str]]

@@ -254,6 +254,7 @@ def test_agents_that_the_server_was_started_with_may_be_anywhere(monkeypatch: py
     assert targets_here() == Targets(frozenset({("127.0.0.1", 9000), ("::1", 80)}))
 
 
+@pytest.mark.slow
 @pytest.mark.nightly(check=2)
 @pytest.mark.parametrize(
     ("text", "target"),

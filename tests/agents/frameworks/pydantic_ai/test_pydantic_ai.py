@@ -581,6 +581,7 @@ Kind = Agent
 """
 
 
+@pytest.mark.slow
 def test_file_with_another_agent_name_gives_the_remedy(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
