@@ -274,10 +274,12 @@ class Run:
             self._queue.look()
 
     def _watch_spending(self) -> None:
-        spent, most = self._spending, self.options.max_tokens
+        spent, most, budget = self._spending, self.options.max_tokens, self.options.budget
+        if most is None and budget is None:
+            return
         used = spent.tokens_now if self.stored is None else self.stored.tokens_used(spent.tokens_now)
-        if self.options.budget is not None:
-            self.options.budget.check()
+        if budget is not None:
+            budget.check()
         if most is not None and used >= most:
             self._stop(f"max_tokens: the agent has used {used:,} of {most:,} tokens")
         elif spent.trials == spent.silent == 1:
