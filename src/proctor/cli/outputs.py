@@ -18,7 +18,7 @@ from proctor.errors import SetupError, SetupProblems, StoreError, did_you_mean
 from proctor.reports.base import Report, ReportOptions, is_terminal, load_report
 from proctor.runs.output_guard import OutputGuard
 from proctor.runs.setup.settings import Settings
-from proctor.runs.storage.open import is_for_results, kept_stores, open_store, project_store
+from proctor.runs.storage.open import is_for_results, kept_stores, open_store
 from proctor.schema.evidence.trial import CONFIGURATION, Failure, FailureKind
 from proctor.schema.results.run_result import RunResult
 
@@ -381,7 +381,7 @@ def open_targets(stores: Sequence[str], settings: Settings) -> RunTargets:
     """
     urls = list(stores) or list(settings.store)
     store, adk = store_of(urls), result_folders(urls)
-    return RunTargets(None if store == NOWHERE else open_store(store or project_store(settings)), adk)
+    return RunTargets(None if store == NOWHERE else open_store(store, settings), adk)
 
 
 def store_of(urls: Sequence[str]) -> str | None:

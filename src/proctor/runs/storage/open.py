@@ -105,10 +105,11 @@ def is_for_results(url: str) -> bool:
     return url.startswith("adk:")
 
 
-def open_store(url: str | Path | None = None) -> Store:
+def open_store(url: str | Path | None = None, settings: Settings | None = None) -> Store:
     """Open the store at `url` for writing; create a SQLite file that does not exist.
 
-    `url` is a URL, the path of a SQLite file, or `None` for the project's store (see `store_url`).
+    `url` is a URL, the path of a SQLite file, or `None` for the project's store (see `store_url`). `settings` are those of
+    the project, if they have been read.
 
     Raises:
         UnknownNameError: no kind of store has this scheme.
@@ -116,7 +117,7 @@ def open_store(url: str | Path | None = None) -> Store:
     """
     from proctor.stores.open import open_store as opened
 
-    url, artefacts = _location(url)
+    url, artefacts = _location(url, settings)
     return opened(url, artefacts=artefacts)
 
 
@@ -140,13 +141,13 @@ def open_runs(url: str | Path | None = None, *, read_only: bool = False) -> Stor
     return opened(url, read_only=read_only, artefacts=artefacts)
 
 
-def _location(url: str | Path | None) -> tuple[str, str]:
+def _location(url: str | Path | None, settings: Settings | None = None) -> tuple[str, str]:
     """Return a store's URL and the project's folder or bucket for large artefacts.
 
     Only the project's own store needs settings that can be read; a command that needs them otherwise reports the problem.
     """
     try:
-        settings = load_settings(Path.cwd())
+        settings = settings or load_settings(Path.cwd())
     except SettingsError:
         if url is None:
             raise
