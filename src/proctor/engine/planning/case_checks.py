@@ -31,7 +31,11 @@ from proctor.simulation.base import Users
 
 def statement_in(case: EvalCase, metrics: Sequence[BoundMetric]) -> Statement:
     """Return the strongest statement that the gating metrics find in a case."""
-    return max((_found_by(metric, case) for metric in metrics if metric.gate), default=Statement.NONE)
+    strongest = Statement.NONE
+    for metric in metrics:
+        if metric.gate and (strongest := max(strongest, _found_by(metric, case))) is Statement.POSITIVE:
+            break  # none is stronger
+    return strongest
 
 
 def _found_by(metric: BoundMetric, case: EvalCase) -> Statement:

@@ -169,7 +169,7 @@ class AnswerMetric(ABC, Generic[C]):
 
     def expected_of(self, case: CaseView, index: int) -> Expected | Score:
         """Return the expected values of one turn, or the score of a turn without any."""
-        if index < self._first_turn(len(case.actual)):
+        if self._is_for_last_turn and index < len(case.actual) - 1:
             return Score(reason=NOT_ASKED, not_applicable=True)
         expected = self._expected
         if expected is None:
