@@ -112,10 +112,13 @@ class StoredRun:
 
     def share_budget(self, options: RunOptions) -> None:
         """Spend from the purse of the run: its caps hold for all members, and for the process that resumes it after a kill."""
+        budget = options.budget
+        if budget is None and options.max_tokens is None:
+            return
         self._purse = purse = self.open_purse(Caps.of(options))
         if purse is None:
             return
-        before, budget = purse.spent(), options.budget
+        before = purse.spent()
         if budget is not None:
             budget.share(purse, lambda: self.commit(()))
 
@@ -132,7 +135,7 @@ class StoredRun:
     def open_purse(self, caps: Caps) -> Purse | None:
         """Return what this process may spend; `None` if there are no caps, or the store keeps none."""
         limit = getattr(self.store, "limit", None)
-        if limit is None or not caps or self.writer.judging != 1:  # each further scoring has caps of its own
+        if limit is None or self.writer.judging != 1:  # each further scoring has caps of its own
             return None
         purse: Purse | None = limit(self.writer, caps)
         return purse
