@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -101,6 +102,39 @@ async def test_all_members_together_make_exactly_as_many_calls_of_judges_as_allo
         "max_judge_calls: judges were asked 17 times",
     )
     assert sum(one.calls for one in whole.spent if one.purpose == "judge") == 17
+
+
+@on_a_loop
+async def test_a_limit_of_tokens_starts_again_after_an_end_in_order(store: str) -> None:
+    agent = Agent()
+    options: dict[str, Any] = {"store": store, "max_tokens": 300, "concurrency": 1}
+    await proctor.evaluate(agent, SETS, config=TEXT, **options)
+    resumed = await proctor.resume(agent=agent, eval_sets=SETS, **options)
+    assert (agent.calls, resumed.counts[Outcome.PASSED]) == (6, 6)
+
+
+@on_a_loop
+async def test_limits_of_several_agents_are_in_the_store_before_the_turn_of_each(store: str) -> None:
+    """So they hold for a process that is killed before the first call of a judge for the second agent."""
+    purses: list[list[Any]] = []
+
+    class Watch(Agent):
+        """Reads by run the limit of calls and the calls so far."""
+
+        async def answer(self, message: Any, _session: Any) -> Any:
+            await asyncio.sleep(0.1)
+            opened: Any = open_store(store)
+            with closing(opened):
+                purses.append(opened._database.rows(PURSES))
+            async for event in super().answer(message, _session):
+                yield event
+
+    options: dict[str, Any] = {"config": JUDGED, "judge": Judge(), "store": store, "max_judge_calls": 9}
+    await proctor.evaluate_matrix([Watch(), Watch()], eval_set(1), **options)
+    assert purses == [[(1, 9, 0), (2, 9, None)], [(2, 9, 1)]]
+
+
+PURSES = "SELECT run, max_calls, calls FROM purses LEFT JOIN purse_parts USING (run) ORDER BY run"
 
 
 @pytest.mark.slow

@@ -127,7 +127,7 @@ async def _resume(store: Store, run_id: str, options: ResumeOptions) -> RunResul
         raise SetupProblems([*map(SetupError, differences.messages), SetupError(_way_out(manifest))])
     notes = [f"resumed although {reason}" for reason in differences.messages]
     notes += [
-        f"{name}: {cap:g} still holds, because the process of the run was killed"
+        f"{name}: the limit of {cap} still holds, and what was spent counts, because the process of the run was killed"
         for name, cap in caps.items()
     ]
     prepared.warnings += notes

@@ -188,6 +188,29 @@ class TestARunOfOneProcess:
         assert store._database.row("SELECT spent_micros, calls, tokens FROM purse_parts") == (5, 6, 7)
         writer.close()
 
+    def test_its_caps_are_written_with_the_run(self, store: SqlStore) -> None:
+        """A process that is killed right after that, or before the turn of this run of several, leaves them."""
+        limited = manifest("run1", cases=CASES)
+        limited.options["max_judge_calls"] = 40
+        writer = store.begin(limited, planned(CASES), judging(), Heard())
+        assert store.caps("run1") == Caps(max_judge_calls=40)
+        writer.close()
+        assert store.caps("run1") == Caps()
+
+    def test_a_further_scoring_leaves_its_caps(
+        self, store: SqlStore, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        with process_that_died(monkeypatch):
+            store.limit(begun(store), CAPS)
+        store.judge_again("run1", judging(), Heard()).close()
+        assert store.caps("run1") == CAPS
+
+    def test_a_cap_may_be_larger_than_any_number_of_the_database(self, store: SqlStore) -> None:
+        writer = begun(store)
+        store.limit(writer, Caps(max_cost=1e18))
+        assert store.caps("run1").max_cost == pytest.approx(2**63 / 1_000_000)
+        writer.close()
+
     def test_without_caps_it_has_no_purse(self, store: SqlStore) -> None:
         writer = begun(store)
         assert store.limit(writer, Caps()) is None

@@ -113,7 +113,7 @@ class Run:
 
     def _begin(self, run: RunResult, info: AgentInfo | None) -> None:
         if self.stored is not None:
-            self.stored.tokens = lambda: self._spending.tokens
+            self.stored.tokens = lambda: self._spending.tokens_now
             self.stored.begin(info)
             self.stored.share_budget(self.options)
             self.stored.writer.live_figures = self._live_figures

@@ -77,7 +77,7 @@ class StoredRun:
         self.attempts_made = 0
         """Stored attempts at trials when the run is resumed."""
         self.tokens: Callable[[], int] = lambda: 0
-        """Returns the tokens that the agent has used in this run or this part of it, in all processes; set by the run."""
+        """Returns the tokens that the agent has used in this process; set by the run."""
 
     @property
     def writer(self) -> RunWriter:
@@ -123,7 +123,7 @@ class StoredRun:
             budget.share(purse, lambda: self.commit(()))
 
         def spent() -> Amounts:
-            tokens = max(before.tokens, self.tokens())
+            tokens = before.tokens + self.tokens()
             return (
                 before._replace(tokens=tokens)
                 if budget is None
@@ -131,6 +131,7 @@ class StoredRun:
             )
 
         purse.spent = spent
+        self.put()  # what earlier runs of the same command have spent
 
     def open_purse(self, caps: Caps) -> Purse | None:
         """Return what this process may spend; `None` if there are no caps, or the store keeps none."""

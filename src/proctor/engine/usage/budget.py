@@ -1,8 +1,9 @@
 """The budget of a run: hard limits on judge calls and on dollars, checked before each call.
 
 The cost of a call is known when it ends. Each call under way is therefore assumed to cost as much as the most
-expensive call so far, and before any price is known one call goes ahead alone. So a limit on dollars is exceeded by
-less than the cost of one call, however many calls wait.
+expensive call so far. Before any price is known one call goes ahead alone. As the first prices may be an exception, more calls
+than prices are under way only if the limit covers a hundred times their price. So a limit on dollars is exceeded by less than the
+cost of one call, however many calls wait, unless calls under way cost much more than all before them.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from proctor.models.base import ModelError, ModelFault, Reply
 from proctor.schema.results.model_usage import Spent
 
 JUDGE = "judge"
+_UNCERTAINTY = 100
+"""How many times the highest price so far calls may cost while few prices are known."""
 _UNKNOWN = (
     "max_cost: the price of {model} is not known, so that this limit cannot be kept; --max-judge-calls (max_judge_calls) "
     "limits calls"
@@ -43,6 +46,7 @@ class RunBudget:
         self._promised = 0.0
         """US dollars that the batches under way may cost."""
         self._dearest = 0.0
+        self._priced = 0  # calls of this process whose price is known
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._announced: set[str] = set()
         self._notify: Callable[[str], None] = lambda _: None
@@ -56,7 +60,7 @@ class RunBudget:
     def continue_from(self, before: RunBudget) -> None:
         """Count what an earlier run of the same command spent: the limits hold for all its runs together."""
         self.calls, self.cost = before.calls, before.cost
-        self._spent, self._dearest = before._spent, before._dearest
+        self._spent, self._dearest, self._priced = before._spent, before._dearest, before._priced
 
     @property
     def total_calls(self) -> int:
@@ -143,6 +147,7 @@ class RunBudget:
             self._promised = 0.0
         if reply is not None and reply.cost is not None:
             self._dearest = max(self._dearest, reply.cost)
+            self._priced += 1
             self.spend(reply.cost)
         elif reply is not None and self.max_cost is not None:
             self._spent = self._spent or _UNKNOWN.format(model=reply.model or "a model")
@@ -182,9 +187,16 @@ class RunBudget:
     def _has_room(self, _purpose: str) -> bool:
         if self.max_cost is None or not self._under_way:
             return True
-        if not self._dearest:
-            return False  # the cost of a call is not known yet
+        if not self._is_price_known(self.max_cost):
+            return False
         return self.cost + (self._under_way + 1) * self._dearest <= self.max_cost
+
+    def _is_price_known(self, most: float) -> bool:
+        """Return whether enough prices are known for one more call besides those under way."""
+        if not self._dearest:
+            return False
+        calls = self._under_way + 1
+        return calls <= self._priced + 1 or self.total_cost + _UNCERTAINTY * calls * self._dearest <= most
 
     def _announce(self, limit: str) -> None:
         if limit and limit not in self._announced:

@@ -21,8 +21,8 @@ WAIT_SECONDS = 0.2
 """Seconds between two demands while other members hold the rest."""
 _CALLS_AT_ONCE = 20
 """The largest number of calls that one demand reserves."""
-_FIRST_CALL = 20
-"""A call whose price is not known reserves this part of what is left of the limit."""
+_FIRST_CALLS = 20
+"""Calls whose price is not known reserve the limit divided by this number, or by twice the number of parts."""
 _MILLION = 1_000_000
 
 
@@ -87,7 +87,7 @@ class SharedBudget(RunBudget):
             return True
         left = purse.allotted.micros - self.micros
         is_alone = not self._under_way and left > 0
-        if not self._dearest and not is_alone:  # the cost of a call is not known yet
+        if not is_alone and not self._is_price_known(self.max_cost):
             return False
         return self._reserved(1) <= left or (is_alone and purse.is_rest)
 
@@ -95,7 +95,10 @@ class SharedBudget(RunBudget):
         """Return what the calls under way, and so many more, may cost, in millionths of a US dollar."""
         if self._dearest or self.max_cost is None:
             return (self._under_way + more) * ceil(self._dearest * _MILLION)
-        return ceil(max(self.max_cost - self.total_cost, 0) * _MILLION / _FIRST_CALL)  # of the only call
+        # the only call of this process; processes that are killed in it again and again together reserve the limit
+        parts = 1 if self._purse is None else self._purse.parts
+        most = self.max_cost / max(_FIRST_CALLS, 2 * parts)
+        return ceil(max(min(most, self.max_cost - self.total_cost), 0) * _MILLION)
 
     async def _reserve(self, purse: Purse, purpose: str) -> None:
         """Demand what one more call needs; if it is not available, wait for calls that end here or elsewhere."""

@@ -98,8 +98,8 @@ class Hold:
         return is_held
 
     def release(self, transaction: Transaction) -> None:
-        """Let another process write the run; it has limits of its own."""
-        if leases.release_lease(transaction, self.lease) and self.purse is not None:
+        """Let another process write the run; it has limits of its own. A further scoring leaves those of the run."""
+        if leases.release_lease(transaction, self.lease) and self.judging.number == 1:
             delete_purse(transaction, self.lease.run)
 
     def reload(self, database: Database) -> None:

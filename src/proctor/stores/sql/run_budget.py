@@ -30,6 +30,8 @@ _SHARE_PRICE = (
     f"WHERE run = ? RETURNING dearest_micros, {_CAPS}"
 )
 _MILLION = 1_000_000
+_LARGEST = 2**63 - 1
+"""The largest BIGINT."""
 
 
 def read_caps(database: Database, run: int) -> Caps:
@@ -42,7 +44,7 @@ def write_caps(transaction: Transaction, run: int, caps: Caps) -> None:
     """Set the caps of a run. Without any, the run has no purse."""
     if not caps:
         return
-    micros = None if caps.max_cost is None else round(caps.max_cost * _MILLION)
+    micros = None if caps.max_cost is None else min(round(caps.max_cost * _MILLION), _LARGEST)
     transaction.execute(
         "INSERT INTO purses (run, max_micros, max_calls, max_tokens) VALUES (?, ?, ?, ?) ON CONFLICT (run) DO UPDATE "
         "SET max_micros = excluded.max_micros, max_calls = excluded.max_calls, max_tokens = excluded.max_tokens",

@@ -16,7 +16,7 @@ from typing import TypeVar
 from proctor.errors import StoreError
 from proctor.schema.results.manifest import AgentManifest, Judging, Manifest, PlannedCase, RunSummary
 from proctor.schema.results.run_result import RunKind
-from proctor.stores.base import AnswerRecord, Committed, Purse, Record
+from proctor.stores.base import AnswerRecord, Caps, Committed, Purse, Record
 from proctor.stores.sql import leases
 from proctor.stores.sql.database import (
     Database,
@@ -32,6 +32,7 @@ from proctor.stores.sql.encoding import compact, storable
 from proctor.stores.sql.media import Uploaded, upload
 from proctor.stores.sql.reader import RunReader
 from proctor.stores.sql.rows import Decided, Hold, Rows, RowWriter
+from proctor.stores.sql.run_budget import write_caps
 from proctor.stores.sql.run_state import (
     JudgingProgress,
     RunLine,
@@ -237,6 +238,7 @@ def begin_run(
     """Write down a new run, within a transaction, and take hold of it."""
     progress = RunProgress(new_run_number(transaction))
     insert_run(transaction, progress, manifest, name)
+    write_caps(transaction, progress.run, Caps.from_json(manifest.options))
     lease = leases.take_lease(transaction, progress.run, manifest.run_id, name)
     progress.cases = insert_planned_cases(transaction, progress.run, cases)
     hold = Hold(lease, progress, JudgingProgress(progress.run, judging.number), Decided(), {})
