@@ -220,6 +220,20 @@ async def test_a_run_that_has_ended_takes_no_member(store: str) -> None:
         await member(store, 1)
 
 
+@on_a_loop
+async def test_a_comparison_proposes_to_resume_the_parts_before_errors_are_repeated(store: str) -> None:
+    stop = StopRequest()
+
+    def stopping(text: str) -> str:
+        stop("enough")
+        return agent(text)
+
+    await proctor.evaluate(agent, eval_set(), config=CONFIG, store=store)
+    await members(store, 2, agent=stopping, stop=stop)
+    steps = (await proctor.compare(store=store)).next_steps
+    assert [step for step in steps if "proctor resume nightly" in step and "--retry-errors" not in step]
+
+
 @pytest.mark.slow
 @on_a_loop
 async def test_a_member_that_continues_reads_many_cases_with_each_statement(

@@ -25,6 +25,7 @@ from proctor.schema.results.manifest import AGAINST_RUN, USER_CODE, Manifest, Ru
 from proctor.schema.results.run_result import Outcome, RunResult
 from proctor.stores.base import Caps
 from proctor.stores.baselines import base_name
+from proctor.stores.shared_runs import run_members
 
 if TYPE_CHECKING:
     from proctor.agents.base import AgentInfo
@@ -113,7 +114,7 @@ async def resume(run: str | None = None, **options: Unpack[ResumeOptions]) -> Ru
 async def _resume(store: Store, run_id: str, options: ResumeOptions) -> RunResult:
     manifest = store.manifest(run_id)
     retry_errors, force = options.get("retry_errors", False), options.get("force", False)
-    if getattr(store, "members", lambda _: [])(run_id):
+    if run_members(store, run_id):
         return await _resume_parts(store, manifest, options)
     if nothing_to_do(store, run_id, retry_errors=retry_errors):
         return store.load(run_id)

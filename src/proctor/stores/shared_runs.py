@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from proctor.stores.base import Caps, Committed, Purse, RunWriter
+from proctor.stores.base import Caps, Committed, Purse, RunWriter, Store
 
 if TYPE_CHECKING:
     from proctor.schema.results.manifest import Judging, Manifest, PlannedCase, RunSummary
@@ -97,3 +97,9 @@ class SharedRuns(Protocol):
     def set_caps(self, run_id: str, caps: Caps) -> None:
         """Replace the caps of a run; what was spent counts. Members that have joined keep theirs."""
         ...
+
+
+def run_members(store: Store, run_id: str) -> list[RunMember]:
+    """Return the processes that write a run together; none if the run is complete, or is of one process."""
+    members: list[RunMember] = getattr(store, "members", lambda _: [])(run_id)
+    return members

@@ -230,6 +230,19 @@ def test_the_base_is_run_on_the_cases_that_it_left_out() -> None:
     ]
 
 
+def test_a_run_of_several_parts_is_completed_before_its_errors_are_repeated() -> None:
+    runs = ComparedRun("a", "bot", 2, 3), ComparedRun("b", "bot", 2, 3)
+    found = Comparison(*runs, Change.ERROR, "", 0.05, 0.95, missing_base=1, missing_candidate=3)
+    both = manifest("old", None), manifest("new", None)
+
+    steps = [*next_steps(found, *both, LEVEL, shared=["b"])]
+
+    assert [step.partition(": ")[2] for step in steps] == [
+        "proctor resume b",
+        "proctor resume a --retry-errors",
+    ]
+
+
 @pytest.mark.parametrize(
     ("is_baseline", "last"),
     [

@@ -158,7 +158,10 @@ def _compare(base: KnownSide, candidate: KnownSide, request: _Request) -> Compar
     store, is_baseline = store_option(request.store), request.baseline is not None
     rescore = rescore_step(comparison, base[1][1], candidate[1][1], is_baseline=is_baseline, store=store)
     conditions = as_scored(base[1], candidate[1])
-    steps = next_steps(comparison, *conditions, options.budget.cases, is_baseline=is_baseline, store=store)
+    shared = [side.run.run_id for side in (before, now) if side.is_shared]
+    steps = next_steps(
+        comparison, *conditions, options.budget.cases, is_baseline=is_baseline, shared=shared, store=store
+    )
     comparison.next_steps = [rescore, *steps] if rescore else [*steps]
     comparison.unlike = [
         *case_differences(

@@ -6,7 +6,7 @@ import json
 import shlex
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from math import fsum
 from typing import TYPE_CHECKING
 
@@ -42,16 +42,25 @@ def next_steps(
     case_level: float,
     *,
     is_baseline: bool = False,
+    shared: Collection[str] = (),
     store: str = "",
 ) -> Iterator[str]:
     """Yield what would decide, as sentences with commands; nothing for another outcome.
 
-    `store` is the option that ends each command, if the runs are not in the project's store.
+    `shared` has the ids of the runs that several processes write and that are not complete. `store` is the option that ends
+    each command, if the runs are not in the project's store.
     """
+
+    def resume(run_id: str) -> str:
+        """Return the command that gets missing verdicts; errors of a run of several parts are repeated after it is complete."""
+        return f"proctor resume {run_id}{'' if run_id in shared else ' --retry-errors'}{store}"
+
     if comparison.outcome not in (Change.INCONCLUSIVE, Change.ERROR) or comparison.look is not None:
         return
-    yield from _missing_verdicts(comparison, store)
-    yield from _missing_in_base(comparison, base.agent, candidate.agent, store, is_baseline=is_baseline)
+    yield from _missing_verdicts(comparison, resume(comparison.candidate.run_id))
+    yield from _missing_in_base(
+        comparison, base.agent, candidate.agent, resume(comparison.base.run_id), is_baseline=is_baseline
+    )
     if comparison.outcome is Change.ERROR or _is_apart(comparison):
         return
     moved = comparison.changed(CaseChange.NOW_FAILS) or comparison.changed(CaseChange.FEWER_TRIALS)
@@ -63,7 +72,7 @@ def next_steps(
         yield f"for cases like these: {_more_text(comparison)} would show whether they get worse"
 
 
-def _missing_verdicts(comparison: Comparison, store: str) -> Iterator[str]:
+def _missing_verdicts(comparison: Comparison, resume: str) -> Iterator[str]:
     left_out = comparison.left_out[1]
     if any(not one.candidate.total for one in _may_have_fallen(comparison)):
         yield _run_all("candidate", left_out)
@@ -71,18 +80,18 @@ def _missing_verdicts(comparison: Comparison, store: str) -> Iterator[str]:
         comparison.missing_candidate > left_out * max(1, comparison.candidate.num_runs)
         and comparison.candidate.run_id
     ):
-        yield f"get the missing verdicts: proctor resume {comparison.candidate.run_id} --retry-errors{store}"
+        yield f"get the missing verdicts: {resume}"
 
 
 def _missing_in_base(
-    comparison: Comparison, base: AgentManifest, candidate: AgentManifest, store: str, *, is_baseline: bool
+    comparison: Comparison, base: AgentManifest, candidate: AgentManifest, resume: str, *, is_baseline: bool
 ) -> Iterator[str]:
     if any(not one.base.total for one in _may_have_fallen(comparison)):
         yield _run_all("base", comparison.left_out[0])
     elif comparison.missing_base and comparison.base.run_id and base.reference is not None:
         source = _checkout(base, candidate, is_same=base.reference == candidate.reference)
         again = ", then store the baseline again" if is_baseline else ""
-        yield f"get the missing verdicts of the base{source}{again}: proctor resume {comparison.base.run_id} --retry-errors{store}"
+        yield f"get the missing verdicts of the base{source}{again}: {resume}"
 
 
 def _may_have_fallen(comparison: Comparison) -> list[ChangedCase]:

@@ -35,6 +35,8 @@ class Side:
 
     run: ComparedRun
     cases: Iterable[tuple[str, CaseResult]]
+    is_shared: bool = False
+    """Whether the run is of several processes, and not complete."""
 
 
 KnownSide = tuple[Side, "tuple[Manifest, Judging]"]
@@ -52,20 +54,21 @@ def side_of_run(store: Store, reference: str | RunResult) -> KnownSide:
         return side_of_result(reference)
     from proctor.schema.results.manifest import adds_trials, counting
     from proctor.schema.results.model_usage import total_cost
+    from proctor.stores.shared_runs import run_members
 
     run_id = find_run(store, reference)
     details = store.details(run_id)
     manifest, judging, summary = details.manifest, counting(details.judgings), details.record.summary
-    cases = sum(one.cases for one in manifest.sets)
     run = ComparedRun(
-        run_id, manifest.agent.label, cases, manifest.num_runs, manifest.created_at,
+        run_id, manifest.agent.label, sum(one.cases for one in manifest.sets), manifest.num_runs, manifest.created_at,
         total_cost(summary.spent) if summary.spent else None,
         against=manifest.against, most=manifest.num_runs if adds_trials(manifest, judging) else 0,
     )  # fmt: skip
     priced = any(one.purpose == "agent" and not one.unpriced for one in summary.spent)
     trials = sum(one.cases * one.num_runs for one in manifest.sets)
     figures = figures_of_kept(store, details.record, trials=trials, priced=priced)
-    return Side(run, with_figures(store.verdicts(run_id, judging.number), figures)), (manifest, judging)
+    cases = with_figures(store.verdicts(run_id, judging.number), figures)
+    return Side(run, cases, is_shared=bool(run_members(store, run_id))), (manifest, judging)
 
 
 def find_run(store: Store, name: str) -> str:
@@ -107,7 +110,6 @@ def side_of_result(result: RunResult) -> KnownSide:
 
 # --- Duration and cost of each trial, from its evidence ---------------------------------------------------------------
 
-
 MOST_TRIALS = 2_000
 """Trials of a run whose evidence is read; larger runs are compared by their metrics only, which is fast."""
 
@@ -122,9 +124,8 @@ def figures_of_kept(store: Store, run: RunRecord, *, trials: int, priced: bool) 
     if trials > MOST_TRIALS:
         return {}
     last: dict[tuple[int, int], bytes] = {}
-    for position, number, evidence in store.attempts(
-        run.run_id, range(run.cases)
-    ):  # the last attempt at a trial comes last
+    attempts = store.attempts(run.run_id, range(run.cases))
+    for position, number, evidence in attempts:  # the last attempt at a trial comes last
         last[position, number] = evidence
     by_position: defaultdict[int, list[Figures | None]] = defaultdict(list)
     for (position, _), evidence in last.items():

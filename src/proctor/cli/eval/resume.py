@@ -100,7 +100,7 @@ def resume(ctx: click.Context, /, run: str | None, **options: Any) -> None:
 def _resume(run: str | None, options: dict[str, Any], executions: list[Execution]) -> int:
     from proctor.cli.command_base import read_settings
     from proctor.cli.eval.execution import Execution, ResultOutputs
-    from proctor.cli.eval.run_verdict import carry_out_against, is_shared, shared_resume_hint
+    from proctor.cli.eval.run_verdict import carry_out_against, shared_resume_hint
     from proctor.cli.messages import notify
     from proctor.cli.outputs import store_of
     from proctor.cli.process import reserve_stdout
@@ -108,6 +108,7 @@ def _resume(run: str | None, options: dict[str, Any], executions: list[Execution
     from proctor.runs.resume import run_to_resume
     from proctor.runs.setup.settings import prepare_process, usage_limits
     from proctor.runs.storage.open import open_runs
+    from proctor.stores.shared_runs import run_members
 
     settings = read_settings(options)
     prepare_process(settings)
@@ -123,7 +124,7 @@ def _resume(run: str | None, options: dict[str, Any], executions: list[Execution
         )
         execution = Execution(result_outputs, stdout)
         executions.append(execution)
-        if is_shared(opened, run_id):  # it has its own limits, until a flag changes them
+        if run_members(opened, run_id):  # it has its own limits, until a flag changes them
             execution.resume_hint = partial(shared_resume_hint, opened)
         else:
             options |= usage_limits(options, settings)

@@ -12,11 +12,11 @@ from proctor.reports.content.summary import exit_code, sentence
 from proctor.runs.storage.open import store_option
 from proctor.schema.results.manifest import RunState
 from proctor.schema.results.run_result import RunResult
+from proctor.stores.shared_runs import run_members
 
 if TYPE_CHECKING:
     from proctor.schema.analysis.comparison import Comparison
     from proctor.stores.base import Store
-    from proctor.stores.shared_runs import RunMember
 
 
 # --- Runs that are compared with a baseline (`--against RUN`) ---------------------------------------------------------
@@ -101,8 +101,7 @@ def _say_state(store: Store, run_id: str, *, is_last: bool) -> None:
             f"run {run_id} is complete: {sentence(store.load(run_id))} (`proctor show {run_id}{store_option(store)}`)"
         )
         return
-    members: list[RunMember] = getattr(store, "members", lambda _: [])(run_id)
-    if members:
+    if members := run_members(store, run_id):
         done = sum(member.is_complete for member in members)
         state = f"run {run_id}: {done} of {members[0].parts} parts complete"
         if stopped_by := store.summary(run_id, 1).stopped_by:
@@ -112,11 +111,6 @@ def _say_state(store: Store, run_id: str, *, is_last: bool) -> None:
                 f"{state}. The last one reports the verdict of the run; `proctor show {run_id} --wait{store_option(store)}` "
                 "waits for it"
             )
-
-
-def is_shared(store: Store, run_id: str) -> bool:
-    """Return whether several processes write a run, and have not completed it."""
-    return bool(getattr(store, "members", lambda _: [])(run_id))
 
 
 def shared_resume_hint(store: Store, run: RunResult) -> str:

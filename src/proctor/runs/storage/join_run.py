@@ -26,6 +26,7 @@ from proctor.schema.results.manifest import Manifest, RunState, RunSummary
 from proctor.schema.results.run_result import CaseResult
 from proctor.schema.serialize import HASH_BYTES
 from proctor.stores.base import Caps
+from proctor.stores.shared_runs import run_members
 
 if TYPE_CHECKING:
     from proctor.agents.base import AgentInfo
@@ -343,7 +344,7 @@ def wait_for_end(store: Store, run_id: str, seconds: float) -> str:
     """
     until = time.monotonic() + seconds
     while (state := store.record(run_id).state) is not RunState.FINISHED:
-        members: list[RunMember] = getattr(store, "members", lambda _: [])(run_id)
+        members = run_members(store, run_id)
         if state is RunState.UNFINISHED and not members:
             return f"run {run_id} is unfinished, and no process runs it: `proctor resume {run_id}{store_option(store)}` resumes it"
         if (
