@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from proctor.common.error_text import safe_repr
 
-__all__ = ["Json", "JsonObject", "equal_json", "json_line", "strict_json", "whole_json"]
+__all__ = ["Json", "JsonObject", "equal_json", "json_line", "sorted_json", "strict_json", "whole_json"]
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 """A value as `json.loads` returns it. Narrow it with `isinstance` before use."""
@@ -26,6 +26,10 @@ def json_line(value: object) -> str:
         return _encode(value)
     except (TypeError, ValueError, RecursionError):
         return safe_repr(value, limit=10**6)
+
+
+sorted_json = json.JSONEncoder(sort_keys=True, default=str).encode
+"""Return a value as JSON with sorted keys: equal texts are equal JSON. Raises ValueError for a cyclic value."""
 
 
 def equal_json(expected: object, actual: object) -> bool:

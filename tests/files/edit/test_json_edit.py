@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from proctor.files.edit.json_edit import JsonEdit
+from proctor.files.edit.json_edit import JsonEdit, same_json
 from proctor.files.text.json_tree import JsonNode
 
 JSON = st.recursive(
@@ -42,6 +42,19 @@ def test_a_text_is_read_as_json_reads_it(value: Any, layout: dict[str, Any]) -> 
     edit = JsonEdit(text)
     assert json.dumps(edit.value(edit.root)) == json.dumps(value)
     assert edit.text() == text
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "is_same"),
+    [
+        pytest.param({"a": 1, "b": 2}, {"b": 2, "a": 1}, True, id="the order of keys"),
+        pytest.param([float("nan")], [float("nan")], True, id="NaN"),
+        pytest.param([1], [1.0], False, id="1 and 1.0"),
+        pytest.param([1], [True], False, id="1 and true"),
+    ],
+)
+def test_equal_json_has_equal_texts(one: object, other: object, is_same: bool) -> None:
+    assert same_json(one, other) is is_same
 
 
 @pytest.mark.slow

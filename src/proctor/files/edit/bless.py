@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from proctor.common.json_values import sorted_json
 from proctor.common.safe_text import is_visible
 from proctor.errors import EvalFileError
 from proctor.files.text.problems import field_name
@@ -197,15 +197,12 @@ def _text_parts(content: Content | None) -> list[int]:
 # --- values ------------------------------------------------------------------------------------------------------------
 
 
-_ENCODER = json.JSONEncoder(sort_keys=True, default=str)
-
-
 def _call_keys(calls: Sequence[FunctionCall]) -> list[str]:
-    return [_ENCODER.encode([call.name, call.args or {}]) for call in calls]
+    return [sorted_json([call.name, call.args or {}]) for call in calls]
 
 
 def _response_keys(responses: Sequence[FunctionResponse]) -> list[str]:
-    return [_ENCODER.encode([each.name, each.response]) for each in responses]
+    return [sorted_json([each.name, each.response]) for each in responses]
 
 
 def _events(actual: Invocation, *, camel: bool) -> Iterator[dict[str, object]]:

@@ -10,6 +10,7 @@ from contextlib import suppress
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+from proctor.common.json_values import sorted_json
 from proctor.files.edit.text_edits import Comment, SplicedText
 from proctor.files.text.json_tree import JsonNode, JsonTree
 
@@ -243,18 +244,9 @@ class JsonEdit(SplicedText):
                 yield Comment(match.start(), match[0].rstrip())
 
 
-_ENCODER = json.JSONEncoder(sort_keys=True)
-
-
-def _json_text(value: object) -> str:
-    return _ENCODER.encode(value)
-
-
 def same_json(one: object, other: object) -> bool:
     """Whether two values are the same JSON, except for the order of keys: `true` is not 1, and 1 is not 1.0."""
-    if one != other:
-        return False
-    return isinstance(one, str) or _json_text(one) == _json_text(other)
+    return sorted_json(one) == sorted_json(other)
 
 
 # --- change a value to another one, with as few edits as possible -----------------------------------------------------
@@ -314,7 +306,7 @@ def _removed_ranges(node: JsonNode, value: dict[str, object]) -> Iterator[tuple[
 
 def _change_list(edit: JsonEdit, node: JsonNode, old: list[Any], value: list[object]) -> None:
     items = node.items or []
-    before, after = [*map(_json_text, old)], [*map(_json_text, value)]
+    before, after = [*map(sorted_json, old)], [*map(sorted_json, value)]
     removed = _removed_items(before, after)
     if removed and len(removed) < len(before):
         edit.remove_items(node, removed)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import difflib
-import json
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import Literal
 
 from proctor.authoring.bless import Blessing
-from proctor.common.json_values import json_line
+from proctor.common.json_values import json_line, sorted_json
 from proctor.files.edit.line_changes import group_changes
 from proctor.reports.content.text_blocks import Piece
 from proctor.reports.evidence.value_diff import value_difference
@@ -24,7 +23,6 @@ _CONTEXT = 2
 """Unchanged lines around a change."""
 _MOST_CHANGES = 500
 """The number of changes that one case lists."""
-_ENCODER = json.JSONEncoder(sort_keys=True, default=str)
 
 
 class CaseChange(PageModel):
@@ -87,7 +85,7 @@ def _member_changes(
 
 def _list_changes(before: Sequence[object], after: Sequence[object], path: str) -> Iterator[CaseChange]:
     """Pair equal elements; compare the elements between them in order."""
-    old_texts, new_texts = [*map(_ENCODER.encode, before)], [*map(_ENCODER.encode, after)]
+    old_texts, new_texts = [*map(sorted_json, before)], [*map(sorted_json, after)]
     if old_texts == new_texts:
         return
     matcher = difflib.SequenceMatcher(None, old_texts, new_texts, autojunk=False)
