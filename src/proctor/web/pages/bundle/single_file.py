@@ -127,14 +127,13 @@ class _Chunk:
         self._packed = b""
         out.write(f'<script type="text/plain" id="proctor-chunk-{number}">')
 
-    def write(self, pieces: Iterable[str]) -> None:
-        """Append pieces of JSON."""
-        for piece in pieces:
-            self.size += len(piece)
-            packed = self._packed + self._packer.compress(piece.encode())
-            whole = len(packed) - len(packed) % 3  # Base64 writes three bytes as four characters
-            self._out.write(base64.b64encode(packed[:whole]).decode())
-            self._packed = packed[whole:]
+    def write(self, piece: str) -> None:
+        """Append a piece of JSON."""
+        self.size += len(piece)
+        packed = self._packed + self._packer.compress(piece.encode())
+        whole = len(packed) - len(packed) % 3  # Base64 writes three bytes as four characters
+        self._out.write(base64.b64encode(packed[:whole]).decode())
+        self._packed = packed[whole:]
 
     def close(self) -> None:
         """Write the end."""
@@ -187,8 +186,9 @@ class SingleFileWriter:
         head = f",{name}:"
         if self._chunk is None:
             self._chunk, head = _Chunk(self.out, self._chunks), f"{{{name}:"
-        self._chunk.write([head])
-        self._chunk.write(json_pieces(document))
+        self._chunk.write(head)
+        for piece in json_pieces(document):
+            self._chunk.write(piece)
         if self._chunk.size >= _CHUNK:
             self._close_chunk()
 
@@ -199,7 +199,7 @@ class SingleFileWriter:
 
     def _close_chunk(self) -> None:
         if self._chunk is not None:
-            self._chunk.write(["}"])
+            self._chunk.write("}")
             self._chunk.close()
             self._chunk = None
             self._chunks += 1
@@ -208,7 +208,8 @@ class SingleFileWriter:
         """Write the last chunk, and the page's script."""
         self._close_chunk()
         first = _Chunk(self.out, 0)
-        first.write(self._initial())
+        for piece in self._initial():
+            first.write(piece)
         first.close()
         settings = {"start": self.start, "chunks": self._chunks, "places": self.places}
         head = json.dumps(settings).replace("<", "\\u003c")
