@@ -39,7 +39,8 @@ def fork_command(
     """
     with TemporaryDirectory() as folder:
         outputs = [f"{folder}/out", f"{folder}/out" if join_outputs else f"{folder}/err"]
-        code = _wait(COMMANDS, _start(COMMANDS, arguments, cwd, environment, timeout, outputs))
+        process = _ask(COMMANDS, [arguments, str(cwd), dict(environment), timeout, outputs])
+        code = _ask(COMMANDS, process)
         if code == -signal.SIGALRM:
             raise subprocess.TimeoutExpired(arguments, timeout)
         out, err = (Path(output).read_text(encoding="utf-8") for output in outputs)
@@ -49,30 +50,16 @@ def fork_command(
 @contextmanager
 def fork_web(*arguments: str, cwd: Path, log: Path) -> Iterator[int]:
     """Run `proctor web ARGUMENTS` until the block ends; its output goes to `log`. Yield the number of its process."""
-    process = _start(WEB, ["web", *arguments], cwd, os.environ, 0, [str(log)] * 2)
+    process = _ask(WEB, [["web", *arguments], str(cwd), dict(os.environ), 0, [str(log)] * 2])
     try:
         yield process
     finally:
         os.kill(process, signal.SIGTERM)
-        _wait(WEB, process)
+        _ask(WEB, process)
 
 
-def _start(
-    packages: tuple[str, ...],
-    arguments: Sequence[str],
-    cwd: Path,
-    environment: Mapping[str, str],
-    timeout: float,
-    outputs: Sequence[str],
-) -> int:
-    return _ask(packages, [arguments, str(cwd), dict(environment), timeout, outputs])
-
-
-def _wait(packages: tuple[str, ...], process: int) -> int:
-    return _ask(packages, process)
-
-
-def _ask(packages: tuple[str, ...], request: object) -> int:
+def _ask(packages: tuple[str, ...], request: Sequence[object] | int) -> int:
+    """Start a process with the arguments of `_enter`, or await one by its number. Return its number, or its exit code."""
     server = _server(packages)
     assert server.stdin is not None
     assert server.stdout is not None
