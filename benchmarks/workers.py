@@ -1,11 +1,16 @@
 """W13: workers. The processor time of the process that hands out trials, and how much of the ideal concurrency workers reach.
 
-python -m benchmarks.workers AGENT TRIALS CONCURRENCY WORKERS     a new run; 0 workers: in this process
+python -m benchmarks.workers AGENT TRIALS CONCURRENCY WORKERS [ON KILL]     a new run; 0 workers: in this process
+
+ON: `processes`, or a cluster of Ray such as `ray:local`. After KILL trials one worker is killed; 0: none.
 """
 
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -66,8 +71,13 @@ def rows(repeats: int, *, trials: int = 5_000, rounds: int = 20, most: int = 16)
         yield Row("W13", f"{workers} workers: time until the first trial", "s", {OURS: found[OURS]["start"]})
 
 
-def run(agent: str, trials: int, concurrency: int, workers: int) -> None:
-    """Run one case so many times into a new store, and report; `start` ends and `trials` begins when all workers have started."""
+def run(
+    agent: str, trials: int, concurrency: int, workers: int, on: str = "processes", kill: int = 0
+) -> None:
+    """Run one case so many times into a new store, and report; `start` ends and `trials` begins when all workers have started.
+
+    After `kill` trials, one worker is killed.
+    """
     from proctor import EvalSet, evaluate_sync
     from proctor.engine.execution.run_control import NoProgress
 
@@ -75,12 +85,16 @@ def run(agent: str, trials: int, concurrency: int, workers: int) -> None:
         """When the trials began, and when the last one ended."""
 
         began = ended = 0.0
+        finished = 0
 
         def run_started(self, *_: object) -> None:
             self.began = time.perf_counter()
 
         def trial_finished(self, *_: object) -> None:
             self.ended = time.perf_counter()
+            self.finished += 1
+            if self.finished == kill:
+                os.kill(worker_processes()[-1], signal.SIGKILL)
 
     message = {"parts": [{"text": "hello"}]}
     turns = [{"user_content": message, "final_response": message}]
@@ -96,16 +110,28 @@ def run(agent: str, trials: int, concurrency: int, workers: int) -> None:
             store=Path(folder, "runs.sqlite3"),
             num_runs=trials,
             concurrency=concurrency,
-            on="processes" if workers else None,
+            on=on if workers else None,
             workers=workers or None,
             progress=times,
         )
         workload.report(**watch.stop(), start=times.began - called, trials=times.ended - times.began)
 
 
+def worker_processes() -> list[int]:
+    """Return the processes of workers on this machine that this process or its cluster has started."""
+    listed = subprocess.run(["ps", "-wweo", "pid=,ppid=,args="], capture_output=True, text=True, check=True)
+    rows = [line.split(None, 2) for line in listed.stdout.splitlines()]
+    family = {str(os.getpid())}
+    while more := {process for process, parent, *_ in rows if parent in family} - family:
+        family |= more
+    return [int(process) for process, _, *words in rows if process in family and "trial_server" in words[0]]
+
+
 if __name__ == "__main__":
     match sys.argv[1:]:
-        case [agent, *numbers] if len(numbers) == 3:
-            run(agent, *map(int, numbers))
+        case [agent, trials, concurrency, workers]:
+            run(agent, int(trials), int(concurrency), int(workers))
+        case [agent, trials, concurrency, workers, on, kill]:
+            run(agent, int(trials), int(concurrency), int(workers), on, int(kill))
         case _:
             sys.exit(__doc__)

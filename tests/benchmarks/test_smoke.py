@@ -1,6 +1,7 @@
 """The benchmarks run from end to end, with sizes too small to mean anything; figures are not checked."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -49,6 +50,17 @@ def test_both_sides_find_the_cases_that_must_fail(script: str) -> None:
         command = [sys.executable, "-m", f"benchmarks.{script}", "evaluate", "30", metric]
         done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
         assert json.loads(done.stdout)["failed"] == 3
+
+
+@pytest.mark.nightly
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "words", [("writers", "40"), ("totals", "1000"), ("kill", "processes", "1")], ids=" ".join
+)
+def test_ratios_of_several_processes_are_computed(words: tuple[str, ...]) -> None:
+    command = [sys.executable, "-m", "benchmarks.scale_ratios", *words]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
+    assert re.search(r"^\| scale \| .* \| -?[\d.]+ × \|", done.stdout, re.MULTILINE), done.stdout
 
 
 @pytest.mark.slow

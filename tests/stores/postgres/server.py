@@ -33,6 +33,8 @@ class PostgresServer:
     programs: Path
     folder: Path
     port: int
+    fsync: bool = False
+    """Whether a commit waits for the disk."""
 
     def url(self, schema: str = "public", *, user: str = _USER, password: str = PASSWORD) -> str:
         """Return the URL of a store in a schema."""
@@ -60,7 +62,8 @@ class PostgresServer:
 
     def start(self) -> None:
         """Start the server and wait until it accepts connections."""
-        options = f"-p {self.port} -c listen_addresses=127.0.0.1 -c unix_socket_directories='' -c fsync=off -c max_connections=50"
+        fsync = "on" if self.fsync else "off"
+        options = f"-p {self.port} -c listen_addresses=127.0.0.1 -c unix_socket_directories='' -c fsync={fsync} -c max_connections=50"
         self._pg_ctl("start", "-w", "-t", "60", "-l", str(self.folder / "log"), "-o", options)
 
     def stop(self, mode: str = "fast") -> None:
@@ -97,7 +100,7 @@ def _owner() -> tuple[str, str] | None:
 
 
 @contextmanager
-def postgres_server(programs: Path) -> Iterator[PostgresServer]:
+def postgres_server(programs: Path, *, fsync: bool = False) -> Iterator[PostgresServer]:
     """Start a server, and stop and delete it at the end."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -105,7 +108,7 @@ def postgres_server(programs: Path) -> Iterator[PostgresServer]:
     folder = Path(
         tempfile.mkdtemp(prefix="proctor-postgres-")
     )  # not in pytest's folder: others may not enter that
-    server = PostgresServer(programs, folder, port)
+    server = PostgresServer(programs, folder, port, fsync)
     try:
         server.initialise()
         server.start()
