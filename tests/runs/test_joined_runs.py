@@ -220,6 +220,7 @@ async def test_a_run_that_has_ended_takes_no_member(store: str) -> None:
         await member(store, 1)
 
 
+@pytest.mark.slow
 @on_a_loop
 async def test_a_comparison_proposes_to_resume_the_parts_before_errors_are_repeated(store: str) -> None:
     stop = StopRequest()
