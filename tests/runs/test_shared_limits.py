@@ -20,6 +20,7 @@ from proctor.runs.storage import join_run
 from proctor.runs.storage.join_run import wait_for_end
 from proctor.schema.results.manifest import RunState
 from proctor.schema.results.run_result import Outcome, RunResult
+from proctor.stores.base import Caps
 from proctor.stores.open import open_store
 from tests.runs.test_joined_runs import eval_set, member, members, on_a_loop
 from tests.stores.statements import executed_statements
@@ -111,6 +112,22 @@ async def test_a_limit_of_tokens_starts_again_after_an_end_in_order(store: str) 
     await proctor.evaluate(agent, SETS, config=TEXT, **options)
     resumed = await proctor.resume(agent=agent, eval_sets=SETS, **options)
     assert (agent.calls, resumed.counts[Outcome.PASSED]) == (6, 6)
+
+
+@on_a_loop
+async def test_a_run_is_resumed_after_a_kill_within_its_limits_and_names_them_once(store: str) -> None:
+    judge = Judge()
+    session: dict[str, Any] = {"store": store, "judge": judge}
+    run = await proctor.evaluate(AGENT, SETS, config=JUDGED, max_judge_calls=3, **session)
+    killed: Any = open_store(store)
+    with closing(killed):
+        killed.set_caps(run.run_id, Caps(max_judge_calls=2, max_tokens=1_000_000))
+    session |= {"agent": AGENT, "eval_sets": SETS}
+    resumed = await proctor.resume(**session)
+    note = "resumed after a kill within the limits of the whole run: max_judge_calls 2, max_tokens 1,000,000; what was spent counts"
+    assert (len(judge.asked), resumed.warnings) == (5, [note])
+    again = await proctor.resume(max_judge_calls=1, **session)
+    assert (len(judge.asked), again.warnings) == (6, [note])
 
 
 @on_a_loop

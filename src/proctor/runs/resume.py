@@ -127,10 +127,11 @@ async def _resume(store: Store, run_id: str, options: ResumeOptions) -> RunResul
     if differences.messages and not force:
         raise SetupProblems([*map(SetupError, differences.messages), SetupError(_way_out(manifest))])
     notes = [f"resumed although {reason}" for reason in differences.messages]
-    notes += [
-        f"{name}: the limit of {cap} still holds, and what was spent counts, because the process of the run was killed"
-        for name, cap in caps.items()
-    ]
+    if caps:
+        limits = ", ".join(f"{name} {cap:,}" for name, cap in caps.items())
+        notes.append(
+            f"resumed after a kill within the limits of the whole run: {limits}; what was spent counts"
+        )
     prepared.warnings += notes
     prepared.notes += notes
 
