@@ -9,7 +9,7 @@ import pytest
 
 from proctor.cli.command_base import SectionedCommand
 from proctor.cli.main import COMMANDS
-from proctor.cli.shared_options import SectionedOption
+from proctor.cli.shared_options import Number, SectionedOption
 from proctor.common.registry import load_object
 from tests.cli.project import case, copy_of, in_this_process, make_project
 
@@ -204,9 +204,7 @@ def test_repeatable_options_repeat(project: Path) -> None:
 
 
 NUMBERS = {
-    name: (path, option)
-    for name, (path, option) in OPTIONS.items()
-    if isinstance(option.type, click.IntRange | click.FloatRange) and option.type.max is None
+    name: (path, option) for name, (path, option) in OPTIONS.items() if isinstance(option.type, Number)
 }
 
 

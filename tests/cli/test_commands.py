@@ -84,13 +84,16 @@ def test_version() -> None:
         ),
         (
             ["eval", "--num-runs", "0"],
-            "error: Invalid value for '--num-runs' / '--trials': 0 is not in the range x>=1.",
+            "error: Invalid value for '--num-runs' / '--trials': expected a whole number of at least 1, got 0",
         ),
         (
             ["eval", "--num_runs", "many"],
-            "error: Invalid value for '--num-runs' / '--trials': 'many' is not a valid whole number",
+            "error: Invalid value for '--num-runs' / '--trials': expected a whole number of at least 1, got many",
         ),
-        (["eval", "--timeout", "0"], "error: Invalid value for '--timeout': 0.0 is not in the range x>0."),
+        (
+            ["eval", "--timeout", "0"],
+            "error: Invalid value for '--timeout': expected a number above 0, got 0",
+        ),
         (["eval", "--metrics", ","], "error: Invalid value for '--metrics': expected one or more names"),
         (["eval", "--compat", "ADK2"], "error: Invalid value for '--compat': 'ADK2' is not 'adk'."),
         (["eval", "--log_level", "loud"], "error: Invalid value for '--log_level'"),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import operator
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial, reduce
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -80,6 +82,38 @@ def common_options(command: _Command) -> _Command:
     return loud(quiet(command))
 
 
+# --- Numbers ---------------------------------------------------------------------------------------------------------
+
+
+_LIMITS = {
+    "least": ("of at least", operator.ge),
+    "most": ("at most", operator.le),
+    "above": ("above", operator.gt),
+    "below": ("below", operator.lt),
+}
+
+
+class Number(click.ParamType):  # type: ignore[type-arg]  # generic for some releases of click only
+    """A whole number, or with `float` any number, within limits: `least` and `most` are allowed, `above` and `below` are not."""
+
+    name = "number"
+
+    def __init__(self, number: Callable[[Any], float] = int, **limits: float) -> None:
+        self._number, self._limits = number, limits
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Convert the value; reject a number that exceeds the integer range of the store."""
+        with suppress(ValueError):
+            number = self._number(value)
+            if number > LARGEST:
+                self.fail("a number is at most 2**63 - 1 (9223372036854775807)", param, ctx)
+            if all(_LIMITS[name][1](number, limit) for name, limit in self._limits.items()):
+                return number
+        kind = "a whole number" if self._number is int else "a number"
+        limits = " and ".join(f"{_LIMITS[name][0]} {limit:,}" for name, limit in self._limits.items())
+        raise click.BadParameter(f"expected {kind} {limits}, got {value}", ctx, param)
+
+
 # --- Help in sections ------------------------------------------------------------------------------------------------
 
 
@@ -98,18 +132,6 @@ class SectionedOption(click.Option):
         super().__init__([*names, *old], **kwargs)
         self.section, self.allow_empty, self.old = section, allow_empty, frozenset(old)
 
-    def type_cast_value(self, ctx: click.Context, value: Any) -> Any:
-        """Convert the value; reject a number that exceeds the integer range of the store."""
-        try:
-            converted = super().type_cast_value(ctx, value)
-        except click.BadParameter as error:  # Click names its types
-            message = error.message.replace("integer range", "whole number").replace("float range", "number")
-            raise click.BadParameter(message, ctx, self) from None
-        numbers = converted if isinstance(converted, tuple) else (converted,)
-        if any(isinstance(number, int | float) and number > LARGEST for number in numbers):
-            raise click.BadParameter("a number is at most 2**63 - 1 (9223372036854775807)", ctx, self)
-        return converted
-
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
         """Return the line of the help, without the old spellings."""
         spellings = self.opts
@@ -118,12 +140,6 @@ class SectionedOption(click.Option):
             return super().get_help_record(ctx)
         finally:
             self.opts = spellings
-
-    def get_help_extra(self, ctx: click.Context) -> Any:
-        """Omit the range: the help text gives it where needed, and the error message names it."""
-        extra = super().get_help_extra(ctx)
-        extra.pop("range", None)
-        return extra
 
 
 def option(
@@ -276,11 +292,11 @@ def _click_type(kind: Kind) -> dict[str, Any]:
         case Flag():
             return {"is_flag": True}
         case WholeNumber():
-            return {"type": click.IntRange(min=kind.least)}
+            return {"type": Number(least=kind.least)}
         case Amount():
-            return {"type": click.FloatRange(min=0, min_open=True)}
+            return {"type": Number(float, above=0)}
         case Fraction():
-            return {"type": click.FloatRange(min=0, max=1, min_open=True, max_open=True)}
+            return {"type": Number(float, above=0, below=1)}
         case Choice():
             return {"type": click.Choice(kind.words)}
         case RepeatedText():

@@ -117,7 +117,7 @@ def test_json_stays_whole(project: Path) -> None:
         (["--until-decided", "--against", "latest"], "num_runs (--num-runs N) must be at least 2"),
         (["--until-decided", "--against", "nothing", "--num-runs", "5"], "nothing"),
         (["--margin", "0.1"], "margin needs against (--against RUN)"),
-        (["--margin", "3"], "3.0 is not in the range"),
+        (["--margin", "3"], "expected a number above 0 and below 1, got 3"),
     ],
     ids=str,
 )

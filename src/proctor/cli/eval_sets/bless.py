@@ -9,7 +9,7 @@ import click
 from proctor.cli.command_base import SectionedCommand
 from proctor.cli.file_changes import show_audit, show_changes
 from proctor.cli.messages import is_sure, notify, show_setup_error
-from proctor.cli.shared_options import argument, common_options, option, store_option
+from proctor.cli.shared_options import Number, argument, common_options, option, store_option
 from proctor.common.safe_text import clean, count_text
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ proctor bless 7f3k2c --dry-run           only show what would change
 @option(
     "--trial",
     section=WHICH,
-    type=click.IntRange(min=1),
+    type=Number(least=1),
     metavar="N",
     help="Learn from this trial, where a case's trials did not go alike.",
 )

@@ -12,7 +12,7 @@ import click
 from proctor.cli.command_base import SectionedCommand, SectionedGroup
 from proctor.cli.file_changes import show_problems
 from proctor.cli.messages import is_sure, notify
-from proctor.cli.shared_options import argument, common_options, option, parents_option, run_option
+from proctor.cli.shared_options import Number, argument, common_options, option, parents_option, run_option
 from proctor.common.safe_text import clean, count_text, lines_of
 from proctor.errors import SetupError, did_you_mean
 
@@ -196,7 +196,7 @@ proctor eval-set generate my_agent > scenarios.json
 @option(
     "--count",
     section=WHAT,
-    type=click.IntRange(min=1, max=200),
+    type=Number(least=1, most=200),
     metavar="N",
     help="The number of scenarios.  [5]",
 )
@@ -230,7 +230,7 @@ proctor eval-set generate my_agent > scenarios.json
 )
 @option("-y", "--yes", section=HOW, is_flag=True, help="Keep all of them without asking.")
 @option("--dry-run", section=HOW, is_flag=True, help="Only show them; write nothing.")
-@option("--max-cost", section=HOW, type=click.FloatRange(min=0, min_open=True), metavar="USD",
+@option("--max-cost", section=HOW, type=Number(float, above=0), metavar="USD",
         help="Spend at most USD on the model; write what it has returned until then.")  # fmt: skip
 @parents_option(HOW)
 @common_options

@@ -19,6 +19,7 @@ from proctor.cli.command_base import SectionedCommand
 from proctor.cli.outputs import ResultReports, output_guard, write_places
 from proctor.cli.shared_options import (
     SHOW,
+    Number,
     argument,
     common,
     common_options,
@@ -60,7 +61,7 @@ proctor compare --baseline baselines/main.json latest
 @option(
     "--margin",
     section=HOW,
-    type=click.FloatRange(min=0, max=1, min_open=True, max_open=True),
+    type=Number(float, above=0, below=1),
     metavar="D",
     help="Require proof that the pass rate did not drop by more than this.  [as the candidate was run, or 0.05: 5 points, "
     "not required]",
@@ -86,7 +87,7 @@ proctor compare --baseline baselines/main.json latest
 @option(
     "--confidence",
     section=HOW,
-    type=click.FloatRange(min=0.5, max=1, min_open=True, max_open=True),
+    type=Number(float, above=0.5, below=1),
     default=0.95,
     metavar="C",
     help="One minus the probability of a false regression.  [0.95]",

@@ -12,6 +12,7 @@ import click
 from proctor.cli.command_base import SectionedCommand
 from proctor.cli.messages import notify
 from proctor.cli.shared_options import (
+    Number,
     argument,
     common_options,
     json_option,
@@ -59,7 +60,7 @@ proctor export 7f3k2c --format adk --output results/
 @option(
     "--judging",
     section=WHAT,
-    type=click.IntRange(min=1),
+    type=Number(least=1),
     metavar="N",
     help="The verdicts of scoring N.  [the last]",
 )

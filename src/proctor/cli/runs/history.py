@@ -9,7 +9,7 @@ import click
 
 from proctor.cli.command_base import SectionedCommand
 from proctor.cli.runs.times import Moment
-from proctor.cli.shared_options import SHOW, argument, common, common_options, option, store_option
+from proctor.cli.shared_options import SHOW, Number, argument, common, common_options, option, store_option
 
 if TYPE_CHECKING:
     from proctor.schema.analysis.history import RunHistory
@@ -59,7 +59,7 @@ proctor history --metric response_match_score
 @option(
     "--limit",
     section=WHICH,
-    type=click.IntRange(min=0),
+    type=Number(least=0),
     default=LIMIT,
     metavar="N",
     help=f"At most the newest N runs; 0: all.  [{LIMIT}]",

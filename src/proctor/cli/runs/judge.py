@@ -9,6 +9,7 @@ import click
 
 from proctor.cli.command_base import SectionedCommand, SectionedGroup
 from proctor.cli.shared_options import (
+    Number,
     argument,
     common,
     common_options,
@@ -64,7 +65,7 @@ proctor judge calibrate latest --labels labels.csv --json
 @option(
     "--held-out",
     section=HOW,
-    type=click.FloatRange(0, 1, min_open=True),
+    type=Number(float, above=0, most=1),
     default=0.5,
     metavar="SHARE",
     help="The share of the labelled cases that the figures are computed from; the others are for developing the judge.  [0.5]",
@@ -72,7 +73,7 @@ proctor judge calibrate latest --labels labels.csv --json
 @option(
     "--confidence",
     section=HOW,
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    type=Number(float, above=0, below=1),
     default=0.95,
     metavar="C",
     help="The confidence level of the intervals.  [0.95]",
@@ -142,11 +143,11 @@ proctor judge label latest rome --fail --rubric polite --metric rubric_based_fin
 @option(
     "--trial",
     section=WHAT,
-    type=click.IntRange(min=1),
+    type=Number(least=1),
     metavar="N",
     help="The trial, if there are several.",
 )
-@option("--turn", section=WHAT, type=click.IntRange(min=1), metavar="N", help="The turn.  [the whole trial]")
+@option("--turn", section=WHAT, type=Number(least=1), metavar="N", help="The turn.  [the whole trial]")
 @option("--rubric", "rubric_id", section=WHAT, metavar="ID", help="The rubric.")
 @option(
     "--metric",

@@ -14,7 +14,7 @@ import click
 from proctor.cli.command_base import SectionedCommand
 from proctor.cli.messages import is_sure, notify
 from proctor.cli.runs.times import Age
-from proctor.cli.shared_options import common_options, option, store_option
+from proctor.cli.shared_options import Number, common_options, option, store_option
 from proctor.common.safe_text import clean, clean_json, count_text
 from proctor.errors import SetupError
 
@@ -34,7 +34,7 @@ proctor prune --run 7f3k2c
 
 
 @click.command("prune", cls=SectionedCommand, examples=EXAMPLES)
-@option("--keep", section=WHICH, type=click.IntRange(min=0), metavar="N", help="All but the newest N.")
+@option("--keep", section=WHICH, type=Number(least=0), metavar="N", help="All but the newest N.")
 @option(
     "--older-than",
     section=WHICH,

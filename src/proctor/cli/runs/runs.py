@@ -10,7 +10,7 @@ import click
 
 from proctor.cli.command_base import SectionedCommand
 from proctor.cli.runs.times import Moment
-from proctor.cli.shared_options import common, common_options, option, store_option
+from proctor.cli.shared_options import Number, common, common_options, option, store_option
 
 if TYPE_CHECKING:
     from proctor.reports.content.run_list import ListedRun
@@ -82,7 +82,7 @@ proctor runs --json
 @option(
     "--limit",
     section=SHOW,
-    type=click.IntRange(min=0),
+    type=Number(least=0),
     metavar="N",
     help=f"At most N runs; 0: all.  [{LIMIT}; with --json all]",
 )

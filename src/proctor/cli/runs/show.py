@@ -15,7 +15,15 @@ import click
 
 from proctor.cli.command_base import SectionedCommand
 from proctor.cli.messages import ERROR, notify
-from proctor.cli.shared_options import argument, common, common_options, option, output_options, store_option
+from proctor.cli.shared_options import (
+    Number,
+    argument,
+    common,
+    common_options,
+    option,
+    output_options,
+    store_option,
+)
 from proctor.common.safe_text import clean_json
 from proctor.errors import SetupError, UnknownNameError
 
@@ -44,7 +52,7 @@ proctor show 9q95hq two_turn_booking     of an audit: the mutants that this case
 @option(
     "--judging",
     section=SHOW,
-    type=click.IntRange(min=1),
+    type=Number(least=1),
     metavar="N",
     help="The verdicts of scoring N; 1 is the run's own, each `proctor score` adds one.  [the last]",
 )
@@ -52,7 +60,7 @@ proctor show 9q95hq two_turn_booking     of an audit: the mutants that this case
     "--trial",
     "trials",
     section=SHOW,
-    type=click.IntRange(min=1),
+    type=Number(least=1),
     multiple=True,
     metavar="N",
     help="Of a case: only this trial; may be repeated.",
@@ -66,7 +74,7 @@ proctor show 9q95hq two_turn_booking     of an audit: the mutants that this case
 @option(
     "--wait-timeout",
     section=SHOW,
-    type=click.FloatRange(min=0),
+    type=Number(float, least=0),
     default=3600.0,
     metavar="S",
     help="With --wait: show the run as it is after S seconds, and exit with 3.  [3600]",

@@ -14,7 +14,7 @@ import click
 from proctor.cli.command_base import SectionedCommand, SectionedGroup
 from proctor.cli.messages import notify
 from proctor.cli.print_lines import print_lines
-from proctor.cli.shared_options import argument, common_options, option
+from proctor.cli.shared_options import Number, argument, common_options, option
 from proctor.common.safe_text import clean, clean_json
 
 if TYPE_CHECKING:
@@ -48,9 +48,9 @@ OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4318 python my_agent.py    in anoth
 @option("--listen", section=WHERE, metavar="HOST:PORT", default="127.0.0.1:4318",
         help="Where to listen; port 0 is any that is free. Beyond this machine only with a token in "
              "PROCTOR_TRACE_TOKEN.  [127.0.0.1:4318]")  # fmt: skip
-@option("--max-requests", "count", old=("--count",), section=END, type=click.IntRange(min=1), metavar="N",
+@option("--max-requests", "count", old=("--count",), section=END, type=Number(least=1), metavar="N",
         help="Stop after N requests.")  # fmt: skip
-@option("--max-time", "seconds", old=("--for",), section=END, type=click.FloatRange(min=0, min_open=True), metavar="S",
+@option("--max-time", "seconds", old=("--for",), section=END, type=Number(float, above=0), metavar="S",
         help="Stop after S seconds.  [until Ctrl-C]")  # fmt: skip
 @common_options
 def receive(path: Path, *, listen: str, count: int | None, seconds: float | None) -> None:
