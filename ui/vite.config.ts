@@ -1,10 +1,12 @@
+import { fileURLToPath } from "node:url";
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vitest/config";
 
 // One script and one stylesheet, both files of their own: the server's content security policy allows nothing inline,
 // and the one-file report (`--report html=FILE`) puts these two into the page by their hashes.
 export default defineConfig({
-  plugins: [react()],
+  plugins: [react({ jsxImportSource: "@safe-jsx" })],
+  resolve: { alias: { "@safe-jsx": fileURLToPath(new URL("src/components/jsx", import.meta.url)) } },
   base: "/",
   build: {
     outDir: "../src/proctor/page",

@@ -14,7 +14,7 @@ MAX_ENTRIES = 20
 VAGUE_STEMS = VAGUE | {"asked", "misc", "own", "parts", "utils", "wanted"}
 LAYERS = ("styles", "data", "components", "screens", "app")
 """Each folder may import from those before it. `app` starts the page; its helpers (`APP_HELPERS`) are open to all."""
-APP_HELPERS = {"actions", "address", "keyboard", "title"}
+APP_HELPERS = {"actions", "address", "keyboard"}
 MOST_DIALECT = 0.5
 """Words of the dialect in 1,000 words of the sources and their tests, identifiers split into words."""
 IMPORT = re.compile(r'(?:from|import|mock\() ?"(\.[^"]+)"')

@@ -38,6 +38,19 @@ def _open(page: Page, site: Site, agent: str, query: str = "") -> dict[str, Any]
     return run
 
 
+@pytest.mark.nightly
+def test_the_pictures_wait_for_the_figures_of_the_run(page: Page, site: Site) -> None:
+    """Before, the first picture that needs no figure was shown, and replaced at once."""
+    held: list[Route] = []
+    page.route(re.compile(r"/api/runs/\w+$"), lambda route: held.append(route))  # noqa: PLW0108 - Playwright marks it
+    _open(page, site, "travel.flawed")
+    expect(page.get_by_role("link", name="two_turn_booking").first).to_be_visible()
+    until(page, lambda: len(held), lambda count: count > 0)
+    expect(page.get_by_role("tab")).to_have_count(0)
+    held[0].continue_()
+    expect(page.get_by_role("tab", name="Metrics", selected=True)).to_be_visible()
+
+
 def _cases(page: Page) -> Locator:
     return page.get_by_role("table", name="Cases").locator("b")
 
@@ -126,6 +139,7 @@ class TestARunThatIsOver:
         page.route(re.compile(r"/api/runs/[^/]+/cases(\?(?!.*brief)|$)"), hold)
         _open(page, site, "travel.flawed")
         until(page, lambda: len(held), lambda found: found > 0)
+        expect(page.get_by_role("tab", name="Metrics")).to_be_visible()  # the figures of the run are there
         table = page.get_by_role("table", name="Cases")
         before = table.bounding_box()
         held[0].continue_()

@@ -1,6 +1,6 @@
 import { useParams } from "wouter";
 import { useAddress } from "../../app/address";
-import { useTitle } from "../../app/title";
+import { useTitle } from "../../components/text/title";
 import { useData } from "../../data/queries";
 import type { AuditPage, AuditedCaseRow } from "../../data/types";
 import { Empty } from "../../components/feedback/Empty";

@@ -1,7 +1,7 @@
 import { Link, useLocation, useParams } from "wouter";
 import { useAddress } from "../../app/address";
 import { bind, useKeys } from "../../app/keyboard";
-import { useTitle } from "../../app/title";
+import { useTitle } from "../../components/text/title";
 import { useAvailable, useData } from "../../data/queries";
 import type { AuditedCasePage, MutantLine } from "../../data/types";
 import { Outcome } from "../../components/charts/Outcome";

@@ -1,5 +1,5 @@
 import { useAddress } from "../../app/address";
-import { useTitle } from "../../app/title";
+import { useTitle } from "../../components/text/title";
 import { pathOf, useData } from "../../data/queries";
 import type { AuditRow, AuditsPage } from "../../data/types";
 import { Empty } from "../../components/feedback/Empty";

@@ -3,7 +3,7 @@ import { useState } from "react";
 import { Link, useParams } from "wouter";
 import { useAddress } from "../../app/address";
 import { bind, stepFocus, useKeys } from "../../app/keyboard";
-import { useTitle } from "../../app/title";
+import { useTitle } from "../../components/text/title";
 import { useChange, useSource } from "../../data/queries";
 import type { SourceError } from "../../data/source";
 import type { BlessCase, BlessPage, BlessedPage } from "../../data/types";

@@ -2,7 +2,7 @@ import { useEffect, useRef } from "react";
 import { useLocation, useParams } from "wouter";
 import { useAddress } from "../../app/address";
 import { bind, useKeys } from "../../app/keyboard";
-import { useTitle } from "../../app/title";
+import { useTitle } from "../../components/text/title";
 import { pathOf, useData, useSource } from "../../data/queries";
 import type { CasePage, TrialPage } from "../../data/types";
 import { Empty } from "../../components/feedback/Empty";

@@ -1,6 +1,6 @@
 import { useState } from "react";
 import { useAddress } from "../../app/address";
-import { useTitle } from "../../app/title";
+import { useTitle } from "../../components/text/title";
 import { useChange, useData } from "../../data/queries";
 import type { AgentsPage, ChatList, ChatPage } from "../../data/types";
 import { Button } from "../../components/forms/Button";

@@ -1,4 +1,4 @@
-import { useTitle } from "../../app/title";
+import { useTitle } from "../../components/text/title";
 import { pathOf, useData } from "../../data/queries";
 import type { ChangedLine, PairLine, PairPage, PairSide } from "../../data/types";
 import { Button } from "../../components/forms/Button";

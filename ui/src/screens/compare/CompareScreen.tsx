@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 
 import { useAddress } from "../../app/address";
-import { useTitle } from "../../app/title";
+import { useTitle } from "../../components/text/title";
 import { useData, useAvailable, useSource } from "../../data/queries";
 import type { ComparisonPage, RunsPage, Sided } from "../../data/types";
 import { CopyLine, CopyMarkdown } from "../../components/text/Copy";

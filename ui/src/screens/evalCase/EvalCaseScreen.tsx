@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useParams } from "wouter";
-import { useTitle } from "../../app/title";
+import { useTitle } from "../../components/text/title";
 import type { SourceError } from "../../data/source";
 import { LinkButton } from "../../components/forms/Button";
 import { ErrorNote } from "../../components/feedback/ErrorNote";

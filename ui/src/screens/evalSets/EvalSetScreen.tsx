@@ -1,7 +1,7 @@
 import { useState } from "react";
 import { useLocation, useParams } from "wouter";
 import { useAddress } from "../../app/address";
-import { useTitle } from "../../app/title";
+import { useTitle } from "../../components/text/title";
 import { pathOf, useChange, useData } from "../../data/queries";
 import type { EvalCaseList, EvalCaseRow, EvalSetPage, SetMade } from "../../data/types";
 import { Button } from "../../components/forms/Button";

@@ -1,5 +1,5 @@
 import { Link } from "wouter";
-import { useTitle } from "../../app/title";
+import { useTitle } from "../../components/text/title";
 import { useData } from "../../data/queries";
 import type { FigurePart, JudgeRow, KnownJudgesPage } from "../../data/types";
 import { Breakable } from "../../components/text/Breakable";

@@ -1,7 +1,7 @@
 import { useState } from "react";
 import { Link, useParams } from "wouter";
 import { useAddress } from "../../app/address";
-import { useTitle } from "../../app/title";
+import { useTitle } from "../../components/text/title";
 import { useLabeller } from "../../data/labeller";
 import { useData } from "../../data/queries";
 import type { LabellingPage } from "../../data/types";

@@ -2,7 +2,7 @@ import { useMemo } from "react";
 import { Link } from "wouter";
 import { useAddress } from "../../app/address";
 import { bind, useKeys } from "../../app/keyboard";
-import { useTitle } from "../../app/title";
+import { useTitle } from "../../components/text/title";
 import { pathOf, useData, useSource } from "../../data/queries";
 import type { MatrixCell, MatrixHead, MatrixPage, MatrixRow, RunsPage } from "../../data/types";
 import { Breakable } from "../../components/text/Breakable";

@@ -49,11 +49,11 @@ export const KeyFigures = memo(function KeyFigures({ page, notes }: { page: RunP
         />
       )}
       <Figure value={secondsText(page.duration)} name={<Term name="duration">Duration</Term>}>
-        {notes?.p95_turn && (
+        {notes?.p95_turn ? (
           <>
             <Term name="p95Turn">p95 of turns</Term> {secondsText(notes.p95_turn)}
           </>
-        )}
+        ) : null}
       </Figure>
     </dl>
   );

@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useMemo, useState } from "react";
 import { Redirect, useParams } from "wouter";
 import { useAddress } from "../../app/address";
-import { useTitle } from "../../app/title";
+import { useTitle } from "../../components/text/title";
 import { pathOf, useData, useAvailable, useSource } from "../../data/queries";
 import type { AuditPage, CaseExtras, CaseRow, CasesPage, NotesPage, RunPage } from "../../data/types";
 import { LinkButton } from "../../components/forms/Button";
@@ -35,7 +35,7 @@ export function RunScreen() {
   const { live: canWatch } = useSource();
   const judging = canWatch ? query.get("judging") : null; // a file has one
   const base = `/api/runs/${encodeURIComponent(run)}`;
-  const { page, error, refetch, reads } = usePage(base, judging);
+  const { page, isBrief, error, refetch, reads } = usePage(base, judging);
   const watched = canWatch && page?.state === "running" ? page.run_id : null;
   const live = useLive(watched);
   const cases = useCases(`${base}/cases`, judging, reads, watched ? Infinity : 2_000);
@@ -44,7 +44,7 @@ export function RunScreen() {
   return (
     <>
       <ErrorNote error={error} retry={refetch} />
-      <Run page={page} live={live} watched={watched !== null} cases={cases} order={[query.get("q") ?? "", query.get("sort") ?? "", query.get("cols")]} setJudging={(to) => setQuery({ judging: to })} />
+      <Run page={page} isBrief={isBrief} live={live} watched={watched !== null} cases={cases} order={[query.get("q") ?? "", query.get("sort") ?? "", query.get("cols")]} setJudging={(to) => setQuery({ judging: to })} />
     </>
   );
 }
@@ -61,7 +61,7 @@ function usePage(base: string, judging: string | null) {
   const painted = usePainted(Boolean(hasFirst));
   const reads = !live || painted;
   const whole = useData<RunPage>(reads ? pathOf(base, { judging }) : null);
-  return { page: whole.data ?? (hasFirst ? brief.data : undefined), error: whole.error, refetch: whole.refetch, reads };
+  return { page: whole.data ?? (hasFirst ? brief.data : undefined), isBrief: !whole.data && !whole.error, error: whole.error, refetch: whole.refetch, reads };
 }
 
 /** Whether what was drawn when `drawn` became true is on the screen: the server's long work must not delay that. */
@@ -99,6 +99,8 @@ function NotFound({ run, error, retry }: { run: string; error: { message: string
 
 interface Props {
   page: RunPage;
+  /** Whether the figures of the run are being read. */
+  isBrief: boolean;
   live: Live;
   watched: boolean;
   cases: ReturnType<typeof useCases>;
@@ -107,7 +109,7 @@ interface Props {
   setJudging: (judging: string | null) => void;
 }
 
-function Run({ page, live, watched, cases, order, setJudging }: Props) {
+function Run({ page, isBrief, live, watched, cases, order, setJudging }: Props) {
   const { live: hasServer } = useSource();
   const base = `/api/runs/${encodeURIComponent(page.run_id)}`;
   const several = !hasServer || page.judging === page.judgings.find(({ counts }) => counts)?.number ? null : page.judging;
@@ -128,7 +130,7 @@ function Run({ page, live, watched, cases, order, setJudging }: Props) {
       {!watched && <KeyFigures page={page} notes={notes} />}
       <Warnings page={page} notes={notes} />
       <ErrorNote error={cases.error && { message: `${lacksCases && cases.data ? `The table has only the first ${rows.length} cases. ` : ""}${cases.error.message}` }} retry={cases.refetch} />
-      {!watched && cases.data && !lacksCases && <RunPictures page={page} rows={rows} total={cases.data.total} shown={table.shown} extras={extras.data ?? (extras.error && null)} />}
+      {!watched && cases.data && !lacksCases && <RunPictures page={page} isBrief={isBrief} rows={rows} total={cases.data.total} shown={table.shown} extras={extras.data ?? (extras.error && null)} />}
       {cases.data ? (
         <CaseTable page={page} total={lacksCases ? rows.length : cases.data.total} table={table} reading={reading} watched={watched} tools={<><Judgings page={page} onChange={setJudging} /><ColumnChooser page={page} rows={rows} /></>} />
       ) : (

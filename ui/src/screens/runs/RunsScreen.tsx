@@ -1,7 +1,7 @@
 import { useEffect, useState } from "react";
 import { Link, Redirect, useLocation } from "wouter";
 import { useAddress } from "../../app/address";
-import { useTitle } from "../../app/title";
+import { useTitle } from "../../components/text/title";
 import { pathOf, useData, useAvailable, useSource } from "../../data/queries";
 import type { RunRow, RunsPage } from "../../data/types";
 import { Button, LinkButton } from "../../components/forms/Button";

@@ -1,7 +1,7 @@
 import { useState } from "react";
 import { useLocation } from "wouter";
 import { useAddress } from "../../app/address";
-import { useTitle } from "../../app/title";
+import { useTitle } from "../../components/text/title";
 import { agentSetsFirst } from "../../data/agentEvalSets";
 import { useChange, useData } from "../../data/queries";
 import type { AgentsPage, Begun, MetricsPage, RunsPage, StartPage, StartProblem } from "../../data/types";

@@ -14,6 +14,8 @@ import { TrialMap } from "./TrialMap";
 
 interface Props {
   page: RunPage;
+  /** Whether the figures of the run are being read. */
+  isBrief: boolean;
   rows: readonly CaseRow[];
   /** The number of cases, of which not all may be read yet. */
   total: number;
@@ -24,7 +26,7 @@ interface Props {
 }
 
 /** The results of a run as pictures: metrics, trials, latency and cost. Each has its numbers next to it. */
-export function RunPictures({ page, rows, total, shown, extras }: Props) {
+export function RunPictures({ page, isBrief, rows, total, shown, extras }: Props) {
   const [query, setQuery] = useAddress();
   const timed = useMemo(() => hasLatency(rows), [rows]);
   const onFilter = useCallback((q: string) => setQuery({ q }), [setQuery]);
@@ -38,8 +40,8 @@ export function RunPictures({ page, rows, total, shown, extras }: Props) {
     { id: "latency", name: "Latency and tokens", has: timed },
     { id: "cost", name: "Cost", has: page.money.length > 0 },
   ].filter(({ has }) => has);
-  const reading = rows.length < total; // the place of the pictures is taken from the start: the table below must not move
-  if (reading && !page.metrics.length) return <Unread />;
+  if (isBrief) return <Unread />; // the place of the pictures is taken from the start: the table below must not move
+  const reading = rows.length < total;
   const [first] = tabs;
   if (!first || !rows.length) return null;
   const at = tabs.find(({ id }) => id === named)?.id ?? first.id;
@@ -69,7 +71,7 @@ function Unread() {
   return (
     <section aria-label="Pictures" aria-busy className={styles.pictures}>
       <div className="panel">
-        <Skeleton rows={3} height="58px" />
+        <Skeleton rows={5} height="58px" />
       </div>
     </section>
   );

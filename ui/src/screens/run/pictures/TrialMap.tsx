@@ -80,8 +80,10 @@ function MapRow({ run, row }: { run: string; row: CaseRow }) {
   return (
     <tr>
       <th scope="row">
-        <Link href={path}>
-          <Breakable text={row.eval_id} />
+        <Link href={path} title={row.eval_id}>
+          <span>
+            <Breakable text={row.eval_id} />
+          </span>
         </Link>
       </th>
       {[...row.strip].map((letter, index) => {
