@@ -112,6 +112,8 @@ def settle(transaction: Transaction, purse: Purse, run: int, part: int = 1, name
     if (demand := purse.demand) is not None and not purse.covers(demand):
         _reserve(transaction, purse, demand, run, part, name)
         return
+    if purse.parts == 1:
+        return
     others = transaction.execute(
         "SELECT COALESCE(SUM(spent_micros), 0), COALESCE(SUM(calls), 0), COALESCE(SUM(tokens), 0) FROM purse_parts "
         "WHERE run = ? AND part <> ?",
