@@ -11,6 +11,7 @@ The first two start a PostgreSQL server of their own, whose commits wait for the
 from __future__ import annotations
 
 import asyncio
+import gc
 import statistics
 import sys
 import time
@@ -70,6 +71,7 @@ def _write_part(url: str, part: int, rows: int, in_flight: int) -> tuple[float, 
         writer_module._PAUSES = ()  # type: ignore[assignment]  # noqa: SLF001  # a commit does not wait for what cannot come
     positions = range(part - 1, rows, WRITERS)
     made = [records(position, size=BYTES) for position in positions]
+    gc.freeze()  # what is handed in is not looked through again and again
     committed: SimpleQueue[int] = SimpleQueue()
     store: Any
     with closing(open_store(url)) as store:
