@@ -1,8 +1,9 @@
-import { useCallback, useMemo } from "react";
+import { useCallback, useMemo, useState } from "react";
 import { Link, useLocation } from "wouter";
 import { bind, useKeys } from "../../app/keyboard";
 import { pathOf, useAvailable, useSource } from "../../data/queries";
 import type { HistoryCase, HistoryPage, HistoryPoint, HistoryRunPart, Series } from "../../data/types";
+import { Button } from "../../components/forms/Button";
 import { Breakable } from "../../components/text/Breakable";
 import { CopyLine, CopyMarkdown } from "../../components/text/Copy";
 import { When } from "../../components/text/Num";
@@ -10,13 +11,15 @@ import { Outcome } from "../../components/charts/Outcome";
 import { Prose } from "../../components/text/Prose";
 import { TrialStrip } from "../../components/charts/TrialStrip";
 import { type Column, Table } from "../../components/tables/Table";
-import { scoreText } from "../../components/text/numberFormats";
+import { numText, scoreText } from "../../components/text/numberFormats";
 import { safeText } from "../../components/text/safeText";
 import { shortCommit } from "../runs/runColumns";
 import { Chart } from "./Chart";
 import styles from "./History.module.css";
 import { RunStrip } from "./RunStrip";
 import { type HistoryQuery, COURSES, asMarkdown, changesOf } from "./historyText";
+
+const FIRST = 12; // metrics that are drawn at first, those that a run missed before the others: hundreds would take seconds
 
 interface Row {
   point: HistoryPoint;
@@ -61,6 +64,7 @@ function CourseTag({ one }: { one: HistoryCase }) {
 
 /** The case in the runs of one agent: outcomes, every metric as a line, and what was changed in between. */
 function OfAgent({ page, one, several }: { page: HistoryPage; one: HistoryCase; several: boolean }) {
+  const [all, setAll] = useState(false);
   const runs = page.runs.filter(({ agent }) => !one.agent || agent === one.agent);
   const there = new Set(runs.map(({ run_id }) => run_id));
   const points = (page.points ?? []).filter(({ run_id }) => there.has(run_id));
@@ -68,6 +72,7 @@ function OfAgent({ page, one, several }: { page: HistoryPage; one: HistoryCase; 
   const where = new Map(points.map(({ run_id, position }) => [run_id, position]));
   const href = (run: string) => `/runs/${encodeURIComponent(run)}/cases/${where.get(run) ?? 0}`;
   const deciding = page.series.filter((series) => series.agent === one.agent && series.decides && series.points.some(({ score }) => score !== null));
+  const drawn = all || deciding.length <= FIRST ? deciding : deciding.toSorted((a, b) => Number(wasMissed(b)) - Number(wasMissed(a))).slice(0, FIRST);
   const label = several ? `Runs of ${safeText(one.agent)}` : "Runs";
   return (
     <section aria-label={several ? safeText(one.agent) : undefined}>
@@ -81,14 +86,23 @@ function OfAgent({ page, one, several }: { page: HistoryPage; one: HistoryCase; 
       <Turned one={one} />
       <RunStrip runs={runs} points={points} turned={turned} />
       <div className={styles.charts}>
-        {deciding.map((series) => (
+        {drawn.map((series) => (
           <Chart key={series.name} name={series.name} lines={[{ label: "", points: series.points }]} runs={runs} changes={changesOf(page, one.agent)} turned={turned} href={href} />
         ))}
       </div>
+      {drawn.length < deciding.length && (
+        <Button look="quiet" onClick={() => setAll(true)}>
+          Show all {numText(deciding.length)} metrics
+        </Button>
+      )}
       <h2>{label}</h2>
       <Runs page={page} points={points} deciding={deciding} turned={turned} label={label} />
     </section>
   );
+}
+
+function wasMissed({ points }: Series): boolean {
+  return points.some(({ score, outcome }) => score !== null && outcome !== "passed");
 }
 
 function sentenceOf({ sentence }: HistoryCase): string {
