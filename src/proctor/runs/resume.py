@@ -120,7 +120,7 @@ async def _resume(store: Store, run_id: str, options: ResumeOptions) -> RunResul
         return store.load(run_id)
     _check_origin(manifest)
     results = _places(manifest, options.get("results"))
-    caps = _caps_of_killed(store, run_id, options)
+    caps = {name: cap for name, cap in caps_of_killed(store, run_id).items() if options.get(name) is None}
     agent, eval_sets = _agent(manifest, options.get("agent")), _sets(manifest, options.get("eval_sets"))
     prepared = prepare(agent, eval_sets, _options(manifest, {**options, **caps, "store": store}))
     differences = changes(store, manifest, prepared)
@@ -157,10 +157,10 @@ async def _resume(store: Store, run_id: str, options: ResumeOptions) -> RunResul
     return result
 
 
-def _caps_of_killed(store: Store, run_id: str, options: ResumeOptions) -> dict[str, Any]:
-    """Return the caps of a run whose process was killed, by option, except those that `options` replace."""
+def caps_of_killed(store: Store, run_id: str) -> dict[str, Any]:
+    """Return the caps of a run whose process was killed, by option."""
     caps = getattr(store, "caps", lambda _: Caps())(run_id)
-    return {name: cap for name, cap in asdict(caps).items() if cap is not None and options.get(name) is None}
+    return {name: cap for name, cap in asdict(caps).items() if cap is not None}
 
 
 async def _resume_parts(store: Store, manifest: Manifest, options: ResumeOptions) -> RunResult:

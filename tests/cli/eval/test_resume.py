@@ -21,6 +21,7 @@ from proctor.cli.eval import execution
 from proctor.engine.execution.run_control import StopRequest
 from proctor.runs.storage.open import open_runs
 from proctor.schema.results.run_result import Outcome
+from proctor.stores.base import Caps
 from tests.cli.project import case, hear, in_this_process, make_project, proctor
 
 EVAL = ("eval", "agent.py", "cases.evalset.json")
@@ -356,6 +357,24 @@ def stopped_by_a_limit(project: Path, *more: str) -> None:
     (project / "agent.py").write_text(SLOW)
     (project / "agents").mkdir(exist_ok=True)
     assert in_this_process(*EVAL, "--concurrency", "1", "--max-time", "1", *more).returncode == 3
+
+
+def test_the_limits_of_a_killed_run_replace_those_of_the_settings(project: Path) -> None:
+    (project / "gate").touch()
+    (project / "strict.json").write_text('{"criteria": {"response_match_score": 1.0}}')
+    text = (project / "cases.evalset.json").read_text()
+    (project / "cases.evalset.json").write_text(text.replace("You sent", "Never sent"))
+    in_this_process(*EVAL, "--concurrency", "1", "--max-failures", "1", "--config", "strict.json")
+    with closing(open_runs()) as store:
+        killed: Any = store
+        killed.set_caps(next(iter(store.runs())).run_id, Caps(max_judge_calls=5))
+    (project / "proctor.toml").write_text("max_judge_calls = 50\nmax_cost = 7")
+    resumed = in_this_process("resume").stdout
+    assert (
+        "resumed after a kill within the limits of the whole run: max_judge_calls 5; what was spent"
+        in resumed
+    )
+    assert "max_cost: the agent reports no token usage" in resumed  # this limit is only in the settings
 
 
 def adk_results(project: Path, agents: str = "agents") -> list[list[int]]:

@@ -105,7 +105,7 @@ def _resume(run: str | None, options: dict[str, Any], executions: list[Execution
     from proctor.cli.outputs import store_of
     from proctor.cli.process import reserve_stdout
     from proctor.runs.attempts import warning_of_attempt
-    from proctor.runs.resume import run_to_resume
+    from proctor.runs.resume import caps_of_killed, run_to_resume
     from proctor.runs.setup.settings import prepare_process, usage_limits
     from proctor.runs.storage.open import open_runs
     from proctor.stores.shared_runs import run_members
@@ -127,7 +127,11 @@ def _resume(run: str | None, options: dict[str, Any], executions: list[Execution
         if run_members(opened, run_id):  # it has its own limits, until a flag changes them
             execution.resume_hint = partial(shared_resume_hint, opened)
         else:
-            options |= usage_limits(options, settings)
+            caps = caps_of_killed(opened, run_id)
+            limits = usage_limits(options, settings)
+            options |= {
+                name: limits[name] for name in limits if options[name] is not None or name not in caps
+            }
         if run is None:
             for message in filter(None, (warning_of_attempt(opened), _others_left(opened))):
                 notify(message)
