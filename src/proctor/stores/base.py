@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from proctor.schema.results.run_result import CaseResult, Outcome, RunKind, RunResult
 from proctor.schema.results.score import MetricScore
@@ -200,14 +200,13 @@ class Caps:
         """Return the caps among the options of a run."""
         return cls(**{cap.name: getattr(options, cap.name) for cap in fields(cls)})
 
-    @classmethod
-    def from_json(cls, options: Mapping[str, Any]) -> Caps:
-        """Return the caps among the options that a manifest has."""
-        return cls(**{cap.name: options.get(cap.name) for cap in fields(cls)})
-
     def __bool__(self) -> bool:
         """Return whether there is any limit."""
         return (self.max_cost, self.max_judge_calls, self.max_tokens) != (None, None, None)
+
+
+CAPS = tuple(cap.name for cap in fields(Caps))
+"""Options that limit all processes of a run together."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,7 +52,7 @@ def side_of_run(store: Store, reference: str | RunResult) -> KnownSide:
     """
     if isinstance(reference, RunResult):
         return side_of_result(reference)
-    from proctor.schema.results.manifest import adds_trials, counting
+    from proctor.schema.results.manifest import RunState, adds_trials, counting
     from proctor.schema.results.model_usage import total_cost
     from proctor.stores.shared_runs import run_members
 
@@ -68,7 +68,8 @@ def side_of_run(store: Store, reference: str | RunResult) -> KnownSide:
     trials = sum(one.cases * one.num_runs for one in manifest.sets)
     figures = figures_of_kept(store, details.record, trials=trials, priced=priced)
     cases = with_figures(store.verdicts(run_id, judging.number), figures)
-    return Side(run, cases, is_shared=bool(run_members(store, run_id))), (manifest, judging)
+    members = run_members(store, run_id) if details.record.state is not RunState.FINISHED else ()
+    return Side(run, cases, is_shared=bool(members)), (manifest, judging)
 
 
 def find_run(store: Store, name: str) -> str:
@@ -123,9 +124,8 @@ def figures_of_kept(store: Store, run: RunRecord, *, trials: int, priced: bool) 
     """
     if trials > MOST_TRIALS:
         return {}
-    last: dict[tuple[int, int], bytes] = {}
-    attempts = store.attempts(run.run_id, range(run.cases))
-    for position, number, evidence in attempts:  # the last attempt at a trial comes last
+    last: dict[tuple[int, int], bytes] = {}  # the last attempt at a trial comes last
+    for position, number, evidence in store.attempts(run.run_id, range(run.cases)):
         last[position, number] = evidence
     by_position: defaultdict[int, list[Figures | None]] = defaultdict(list)
     for (position, _), evidence in last.items():

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from proctor.engine.execution.run_control import Notes
@@ -25,7 +25,7 @@ from proctor.runs.storage.open import store_option
 from proctor.schema.results.manifest import Manifest, RunState, RunSummary
 from proctor.schema.results.run_result import CaseResult
 from proctor.schema.serialize import HASH_BYTES
-from proctor.stores.base import Caps
+from proctor.stores.base import CAPS, Caps
 from proctor.stores.shared_runs import run_members
 
 if TYPE_CHECKING:
@@ -62,10 +62,6 @@ _FREE = frozenset(
 """Options in which members may differ: they change no verdict, or `changes` compares what they name."""
 
 Notify = Callable[[str], None]
-
-
-CAPS = tuple(field.name for field in fields(Caps))
-"""Options that limit all members together."""
 
 
 def joined_run(prepared: Prepared, options: Any, *, is_resume: bool = False) -> JoinedRun:

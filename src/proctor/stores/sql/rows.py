@@ -82,7 +82,9 @@ class Hold:
     attempts: dict[tuple[int, int], int]
     """By position and number the last attempt, if it is not the first."""
     purse: Purse | None = field(default=None, kw_only=True)
-    """What this process may spend; `None`: the run has no caps."""
+    """What this process may spend; `None`: it asks for nothing that has a cap."""
+    has_caps: bool = field(default=False, kw_only=True)
+    """Whether the store keeps caps of this process, which end with it unless it is killed."""
 
     @property
     def completes_run(self) -> bool:
@@ -98,8 +100,8 @@ class Hold:
         return is_held
 
     def release(self, transaction: Transaction) -> None:
-        """Let another process write the run; it has limits of its own. A further scoring leaves those of the run."""
-        if leases.release_lease(transaction, self.lease) and self.judging.number == 1:
+        """Let another process write the run; it has limits of its own."""
+        if leases.release_lease(transaction, self.lease) and self.has_caps:
             delete_purse(transaction, self.lease.run)
 
     def reload(self, database: Database) -> None:

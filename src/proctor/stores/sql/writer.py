@@ -16,7 +16,7 @@ from typing import TypeVar
 from proctor.errors import StoreError
 from proctor.schema.results.manifest import AgentManifest, Judging, Manifest, PlannedCase, RunSummary
 from proctor.schema.results.run_result import RunKind
-from proctor.stores.base import AnswerRecord, Caps, Committed, Purse, Record
+from proctor.stores.base import CAPS, AnswerRecord, Caps, Committed, Purse, Record
 from proctor.stores.sql import leases
 from proctor.stores.sql.database import (
     Database,
@@ -91,7 +91,7 @@ class Writer:
 
     def use_purse(self, purse: Purse | None) -> None:
         """Write what is spent from `purse` with each commit from now on."""
-        self._hold.purse = purse
+        self._hold.purse, self._hold.has_caps = purse, purse is not None
 
     def put(self, records: Sequence[Record | AnswerRecord], token: object = None) -> None:
         """Take records, to be written together."""
@@ -238,10 +238,14 @@ def begin_run(
     """Write down a new run, within a transaction, and take hold of it."""
     progress = RunProgress(new_run_number(transaction))
     insert_run(transaction, progress, manifest, name)
-    write_caps(transaction, progress.run, Caps.from_json(manifest.options))
+    caps = {name: manifest.options[name] for name in CAPS if manifest.options.get(name) is not None}
+    if caps:
+        write_caps(transaction, progress.run, Caps(**caps))
     lease = leases.take_lease(transaction, progress.run, manifest.run_id, name)
     progress.cases = insert_planned_cases(transaction, progress.run, cases)
-    hold = Hold(lease, progress, JudgingProgress(progress.run, judging.number), Decided(), {})
+    hold = Hold(
+        lease, progress, JudgingProgress(progress.run, judging.number), Decided(), {}, has_caps=bool(caps)
+    )
     insert_judging(transaction, hold.judging, judging)
     hold.write(transaction)
     return hold
