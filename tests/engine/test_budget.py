@@ -258,11 +258,11 @@ class TestPricesOfOtherProcesses:
     """A process of a run with a limit of $1 demands what its next call may cost."""
 
     @staticmethod
-    def demanded(*, dearest: int, spent: int = 0, parts: int = 1) -> int:
+    def demanded(*, dearest: int, spent: int = 0) -> int:
         """Return the millionths of a dollar that the first call demands in addition if the run knows this price."""
         budget, demands = SharedBudget(max_cost=1.0), []
         before = Amounts(spent)
-        purse = Purse(Caps(max_cost=1.0), parts, lambda: before, dearest=dearest)
+        purse = Purse(Caps(max_cost=1.0), 1, lambda: before, dearest=dearest)
 
         async def commit() -> None:
             assert purse.demand is not None
@@ -278,18 +278,17 @@ class TestPricesOfOtherProcesses:
         assert self.demanded(dearest=300_000) == 300_000
 
     @pytest.mark.parametrize(
-        ("spent", "parts", "reserved"),
+        ("spent", "reserved"),
         [
-            pytest.param(0, 1, 50_000, id="a twentieth"),
-            pytest.param(700_000, 1, 50_000, id="of the limit, so that kills in the first call end"),
-            pytest.param(990_000, 1, 10_000, id="at most what is left"),
-            pytest.param(0, 50, 10_000, id="of many parts, so that each can begin"),
+            pytest.param(0, 50_000, id="a twentieth"),
+            pytest.param(700_000, 50_000, id="of the limit, so that kills in the first call end"),
+            pytest.param(990_000, 10_000, id="at most what is left"),
         ],
     )
     def test_before_a_price_is_known_a_call_reserves_a_part_of_the_limit(
-        self, spent: int, parts: int, reserved: int
+        self, spent: int, reserved: int
     ) -> None:
-        assert self.demanded(dearest=0, spent=spent, parts=parts) == pytest.approx(reserved, abs=1)
+        assert self.demanded(dearest=0, spent=spent) == pytest.approx(reserved, abs=1)
 
     def test_what_an_earlier_run_of_the_same_command_spent_counts(self) -> None:
         first, budget = SharedBudget(max_cost=1.0), SharedBudget(max_cost=1.0)
@@ -298,3 +297,17 @@ class TestPricesOfOtherProcesses:
         purse = Purse(Caps(max_cost=1.0), 1, lambda: NOTHING)
         budget.share(purse, lambda: asyncio.sleep(0))
         assert budget.total_cost == 0.9
+
+    def test_the_price_of_a_free_model_is_known(self) -> None:
+        budget = SharedBudget(max_cost=1.0)
+        purse = Purse(Caps(max_cost=1.0), 1, lambda: NOTHING)
+
+        async def commit() -> None:
+            assert purse.demand is not None
+            purse.allotted = purse.demand.target
+
+        budget.share(purse, commit)
+        assert asyncio.run(ask(budget, 0.0))
+        assert purse.dearest == 1
+        budget.begin("judge")
+        assert asyncio.run(asyncio.wait_for(ask(budget, 0.0), 10))  # while another call is under way

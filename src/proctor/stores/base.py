@@ -240,7 +240,9 @@ class Purse:
     lost: Amounts = NOTHING
     """Unspent allotments of parts whose process was killed; they count as spent."""
     dearest: int = 0
-    """The most that a call of any member has cost, in millionths of a US dollar; 0: not known yet."""
+    """The most that a call of any process has cost, in millionths of a US dollar; 0: not known yet."""
+    stored_dearest: int = 0
+    """The same, as the store has it: the other processes know it."""
 
     def covers(self, demand: Demand) -> bool:
         """Return whether the allotment is as large as a demand."""

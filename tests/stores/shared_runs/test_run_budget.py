@@ -73,6 +73,7 @@ def test_what_one_member_holds_no_other_one_gets(store: SqlStore) -> None:
 
 def test_a_member_that_waits_holds_nothing_that_another_one_waits_for(store: SqlStore) -> None:
     one, two = purse_of(joined(store, 1)), purse_of(joined(store, 2))
+    one.dearest = 1
     demand(store, 1, one, 100, micros=1)  # every call
     demand(store, 2, two, 0, micros=900)  # most of the money
     assert two.allotted == Amounts(900, 0)
@@ -92,6 +93,7 @@ def test_the_rest_goes_to_the_last_member_even_if_it_needs_more(store: SqlStore)
 
 def test_what_is_granted_in_full_is_not_the_rest(store: SqlStore) -> None:
     one, two = purse_of(joined(store, 1)), purse_of(joined(store, 2))
+    one.dearest = 100
     demand(store, 1, one, 0, micros=100)
     demand(store, 2, two, 0, micros=900)
     assert (
@@ -138,6 +140,18 @@ def test_all_members_reserve_as_much_as_the_most_expensive_call_of_any(store: Sq
     demand(store, 1, one, 0, micros=70)
     demand(store, 2, two, 0, micros=20)
     assert (one.dearest, two.dearest) == (70, 70)
+
+
+def test_before_a_price_is_known_one_process_holds_money(store: SqlStore) -> None:
+    one, two = purse_of(joined(store, 1)), purse_of(joined(store, 2))
+    demand(store, 1, one, 0, micros=50)
+    demand(store, 2, two, 0, micros=50)
+    assert (one.allotted.micros, two.allotted.micros, two.is_rest) == (50, 0, False)
+    spend(one, 30, 0, 0)
+    one.dearest = 30
+    demand(store, 1, one, 0, micros=50)  # needs nothing more; the commit shares the price
+    demand(store, 2, two, 0, micros=50)
+    assert (two.allotted.micros, two.dearest) == (50, 30)
 
 
 def test_a_process_learns_the_price_of_calls_when_it_takes_over(

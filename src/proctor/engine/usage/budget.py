@@ -19,6 +19,8 @@ from proctor.schema.results.model_usage import Spent
 JUDGE = "judge"
 _UNCERTAINTY = 100
 """How many times the highest price so far calls may cost while few prices are known."""
+_LEAST = 1e-6
+"""The assumed cost of a call of a free model, in dollars: it is known."""
 _UNKNOWN = (
     "max_cost: the price of {model} is not known, so that this limit cannot be kept; --max-judge-calls (max_judge_calls) "
     "limits calls"
@@ -146,7 +148,7 @@ class RunBudget:
         if not self._under_way:
             self._promised = 0.0
         if reply is not None and reply.cost is not None:
-            self._dearest = max(self._dearest, reply.cost)
+            self._dearest = max(self._dearest, reply.cost, _LEAST)
             self._priced += 1
             self.spend(reply.cost)
         elif reply is not None and self.max_cost is not None:

@@ -15,6 +15,7 @@ from math import ceil
 
 from proctor.common.safe_text import count_text
 from proctor.engine.usage.budget import JUDGE, RunBudget
+from proctor.models.base import Reply
 from proctor.stores.base import NOTHING, Amounts, Demand, Purse
 
 WAIT_SECONDS = 0.2
@@ -22,7 +23,7 @@ WAIT_SECONDS = 0.2
 _CALLS_AT_ONCE = 20
 """The largest number of calls that one demand reserves."""
 _FIRST_CALLS = 20
-"""Calls whose price is not known reserve the limit divided by this number, or by twice the number of parts."""
+"""A call whose price is not known reserves the limit divided by this number."""
 _MILLION = 1_000_000
 
 
@@ -43,10 +44,18 @@ class SharedBudget(RunBudget):
         self.calls = max(self.calls, before.calls)
         self.cost = max(self.cost, before.micros / _MILLION)
         self._purse, self._commit = purse, commit
-        self._learn_price(purse)
+        self._exchange_price(purse)
 
-    def _learn_price(self, purse: Purse) -> None:
+    def _exchange_price(self, purse: Purse) -> None:
+        """Learn what the most expensive call of any process has cost, and let the others learn it."""
+        purse.dearest = max(purse.dearest, ceil(self._dearest * _MILLION))
         self._dearest = max(self._dearest, purse.dearest / _MILLION)
+
+    def settle(self, purpose: str, reply: Reply | None) -> None:
+        """Record the end of a call; `None` if it gave no reply."""
+        super().settle(purpose, reply)
+        if self._purse is not None:
+            self._exchange_price(self._purse)
 
     @property
     def total_calls(self) -> int:
@@ -95,24 +104,23 @@ class SharedBudget(RunBudget):
         """Return what the calls under way, and so many more, may cost, in millionths of a US dollar."""
         if self._dearest or self.max_cost is None:
             return (self._under_way + more) * ceil(self._dearest * _MILLION)
-        # the only call of this process; processes that are killed in it again and again together reserve the limit
-        parts = 1 if self._purse is None else self._purse.parts
-        most = self.max_cost / max(_FIRST_CALLS, 2 * parts)
-        return ceil(max(min(most, self.max_cost - self.total_cost), 0) * _MILLION)
+        if not self._under_way + more:
+            return 0
+        # the only call of all processes; those that are killed in it again and again together reserve the limit
+        return ceil(max(min(self.max_cost / _FIRST_CALLS, self.max_cost - self.total_cost), 0) * _MILLION)
 
     async def _reserve(self, purse: Purse, purpose: str) -> None:
         """Demand what one more call needs; if it is not available, wait for calls that end here or elsewhere."""
         spent, calls = self.micros, self.calls
         cost = 0 if self.max_cost is None else self._reserved(1) or 1
-        purse.dearest = price = ceil(self._dearest * _MILLION)
         demand = purse.demand = Demand(
             target=Amounts(spent + cost, calls + (purpose == JUDGE)),
             floor=Amounts(spent + self._reserved(0), calls),
-            chunk=Amounts(_CALLS_AT_ONCE * price, _CALLS_AT_ONCE - 1),
+            chunk=Amounts(_CALLS_AT_ONCE * purse.dearest, _CALLS_AT_ONCE - 1),
         )
         await self._commit()
         purse.demand = None
-        self._learn_price(purse)
+        self._exchange_price(purse)
         self.check()
         if self._has_room(purpose) or self._why_not(purpose):
             return

@@ -76,7 +76,7 @@ def claim_purse(transaction: Transaction, run: int, part: int, parts: int) -> Pu
         transaction.execute(statement, (run, part))
     rows = _rows(transaction, run)
     own = next(one for one in rows if one.part == part)
-    purse = Purse(_caps(*caps), parts, lambda: own.spent, dearest=dearest)
+    purse = Purse(_caps(*caps), parts, lambda: own.spent, dearest=dearest, stored_dearest=dearest)
     purse.allotted, purse.others = own.allotted, _sum(one.spent for one in rows if one is not own)
     return purse
 
@@ -112,6 +112,8 @@ def settle(transaction: Transaction, purse: Purse, run: int, part: int = 1, name
     if (demand := purse.demand) is not None and not purse.covers(demand):
         _reserve(transaction, purse, demand, run, part, name)
         return
+    if purse.dearest > purse.stored_dearest:
+        _share_price(transaction, purse, run)
     if purse.parts == 1:
         return
     others = transaction.execute(
@@ -151,10 +153,20 @@ def _sum(amounts: Iterable[Amounts]) -> Amounts:
     return Amounts(*map(sum, zip(*amounts, strict=True)))
 
 
-def _reserve(transaction: Transaction, purse: Purse, demand: Demand, run: int, part: int, name: str) -> None:
-    # other members that reserve something wait here until this transaction has ended
+def _share_price(transaction: Transaction, purse: Purse, run: int) -> list[int | None]:
+    """Let all processes know the most that a call has cost; return the caps.
+
+    Other processes that reserve something wait here until the transaction has ended.
+    """
     price = purse.dearest
-    purse.dearest, *caps = transaction.execute(_SHARE_PRICE, (price, price, run)).fetchone()
+    row: list[Any] = transaction.execute(_SHARE_PRICE, (price, price, run)).fetchone()
+    purse.dearest, *caps = row
+    purse.stored_dearest = purse.dearest
+    return caps
+
+
+def _reserve(transaction: Transaction, purse: Purse, demand: Demand, run: int, part: int, name: str) -> None:
+    caps = _share_price(transaction, purse, run)
     members = members_within(transaction, run, name) if purse.parts > 1 else ()
     living = {member.part for member in members if member.holder is not None}
     rows = _rows(transaction, run)
@@ -174,17 +186,21 @@ def _grant(
     others: Sequence[_Part],
     living: Collection[int],
 ) -> None:
-    """Grant what is demanded, or the rest if nothing returns later; otherwise take back what is not needed now."""
+    """Grant what is demanded, or the rest if nothing returns later; otherwise take back what is not needed now.
+
+    Before a price is known, only one process holds money.
+    """
     held_by_others = _sum(row.held for row in others)
     purse.lost = _sum(row.unspent for row in others if row.part not in living)
     purse.others = _sum(row.spent for row in others)
-    allotted, is_short = list(own.held), False
+    held_by_living = _sum(row.unspent for row in others if row.part in living)
+    allotted, is_short = list(own.held), not purse.dearest and held_by_living.micros > 0
     for kind, cap in enumerate(caps[:_RESERVED]):
         if cap is not None and own.held[kind] < (target := demand.target[kind]):
             available = cap - held_by_others[kind]
             is_short |= available < target
             allotted[kind] = granted(available, own.held[kind], target, demand.chunk[kind], purse.parts)
-    purse.is_rest = is_short and not any(_sum(row.unspent for row in others if row.part in living))
+    purse.is_rest = is_short and not any(held_by_living)
     # a member that waits holds nothing that another one waits for
     purse.allotted = demand.floor if is_short and not purse.is_rest else Amounts(*allotted)
 
