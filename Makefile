@@ -1,5 +1,5 @@
 # make demo    sets up and scores the sample agents (no key, no server)
-# make test    sets up and runs the fast tests, three at a time: about 6 minutes on 2 cores; no browser, no built page, nothing
+# make test    sets up and runs the fast tests, three at a time: about 5 minutes on 2 cores; no browser, no built page, nothing
 #              marked slow             make test ARGS='tests/schema -x'   make test ARGS="-m 'not benchmark'" (as in .ci/run)
 #              make test WORKERS=0 ARGS=... one at a time, for a debugger
 # make lint    ruff, the formatter's check, mypy     make bench   measures (see benchmarks/)
@@ -39,7 +39,7 @@ demo: $(VENV)/.run
 # Files, not tests, are dealt out: the tests of a file share what they set up. In the order of the folders, so that the
 # folders that take longest do not come last.
 test: $(VENV)/.test
-	$(if $(ARGS),,@echo "The fast tests, in $(WORKERS) processes: about 6 minutes on two cores. The others: make test ARGS=\"-m 'not benchmark'\"")
+	$(if $(ARGS),,@echo "The fast tests, in $(WORKERS) processes: about 5 minutes on two cores. The others: make test ARGS=\"-m 'not benchmark'\"")
 	@$(BIN)/python -m compileall -q src/proctor # the processes that tests start write no bytecode
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
 

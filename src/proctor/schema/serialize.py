@@ -23,14 +23,9 @@ def kept_json(model: WireModel) -> bytes:
     try:
         if (
             type(model) is Trial
-        ):  # its pydantic serializer takes as long to build as a short run, and settles lazy events
-            return to_json(
-                plain_evidence(model),
-                by_alias=False,
-                exclude_none=True,
-                bytes_mode="base64",
-                inf_nan_mode="null",
-            )
+        ):  # its serializer takes as long to build as a short run, and settles lazy events
+            data = plain_evidence(model)
+            return to_json(data, by_alias=False, exclude_none=True, bytes_mode="base64", inf_nan_mode="null")
         text: Any = model.__pydantic_serializer__.to_json(model, exclude_none=True, context=KEEP_WRITTEN)
     except ValueError:
         plain = json.dumps(

@@ -1,13 +1,12 @@
 import type { Clip } from "../../data/types";
 import styles from "./Clipped.module.css";
 import { numText } from "./numberFormats";
-import { safeText } from "./safeText";
 
 /** A text as it came; where only its beginning is here, how much is not. */
 export function Clipped({ clip, mono = false }: { clip: Clip; mono?: boolean }) {
   return (
     <span className={`${styles.text} ${mono ? styles.mono : ""}`}>
-      {safeText(clip.text)}
+      {clip.text}
       {clip.left_out > 0 && <LeftOut count={clip.left_out} />}
     </span>
   );

@@ -1,5 +1,4 @@
 import styles from "./TextPieces.module.css";
-import { safeText } from "./safeText";
 
 /** A stretch of text; `changed` where the two sides differ in it. Made by the server, never here. */
 export interface Piece {
@@ -15,7 +14,7 @@ export function TextPieces({ pieces, side }: { pieces: readonly Piece[]; side: S
   return (
     <span className={styles.text}>
       {pieces.map(({ text, changed }, index) =>
-        changed ? <Changed key={index} text={text} side={side} /> : <span key={index}>{safeText(text)}</span>,
+        changed ? <Changed key={index} text={text} side={side} /> : <span key={index}>{text}</span>,
       )}
     </span>
   );
@@ -23,5 +22,5 @@ export function TextPieces({ pieces, side }: { pieces: readonly Piece[]; side: S
 
 function Changed({ text, side }: { text: string; side: Side }) {
   const Mark = side === "expected" || side === "before" ? "del" : "ins";
-  return <Mark className={styles[side]}>{safeText(text)}</Mark>;
+  return <Mark className={styles[side]}>{text}</Mark>;
 }

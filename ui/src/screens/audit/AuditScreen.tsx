@@ -68,7 +68,7 @@ function Head({ page }: { page: AuditPage }) {
       </p>
       <p className={`${styles.facts} dim small`}>
         audit <code>{page.short}</code> <CopySmall text={page.run_id} what="Copy id of the audit">Copy id</CopySmall> · <When at={page.created_at} /> ·{" "}
-        {numText(page.audited)} of {counted(page.cases.length, "case")} audited · scored by {safeText(page.configs.join(", "))} · seed {page.seed}
+        {numText(page.audited)} of {counted(page.cases.length, "case")} audited · scored by {page.configs.join(", ")} · seed {page.seed}
         {page.errors > 0 && ` · ${counted(page.errors, "mutant")} could not be scored`}
       </p>
       <CopyLine text={page.command} />
@@ -158,8 +158,8 @@ function Name({ row }: { row: AuditedCaseRow }) {
   return (
     <>
       <b><Breakable text={row.eval_id} /></b>
-      {row.same_as && <span className={styles.under}>redundant: asks and accepts the same as {safeText(row.same_as)}</span>}
-      {row.passed_by.length > 0 && <span className={`${styles.under} ${styles.bad}`}>passed by {safeText(row.passed_by.join(", "))}</span>}
+      {row.same_as && <span className={styles.under}>redundant: asks and accepts the same as {row.same_as}</span>}
+      {row.passed_by.length > 0 && <span className={`${styles.under} ${styles.bad}`}>passed by {row.passed_by.join(", ")}</span>}
       {row.problem && (
         <span className={`${styles.under} ${row.contradicts ? styles.bad : ""}`}>
           {row.contradicts ? "its own recorded conversation does not pass: " : "not audited: "}
@@ -188,7 +188,7 @@ function Faults({ row }: { row: AuditedCaseRow }) {
   if (!row.faults.length && !errors) return <span className="dim">{row.caught.of ? "every mutant is caught" : "–"}</span>;
   return (
     <>
-      <span>{safeText(row.faults.join(", "))}</span>
+      <span>{row.faults.join(", ")}</span>
       {errors}
     </>
   );

@@ -82,9 +82,9 @@ function Head({ page }: { page: AuditedCasePage }) {
       <div className={`${styles.crumbs} row dim small`}>
         <Link href={up}>audit {page.short}</Link>
         <span>
-          {safeText(page.eval_set_id)}, case {page.position + 1} of {numText(page.total)}
+          {page.eval_set_id}, case {page.position + 1} of {numText(page.total)}
         </span>
-        {page.place && <code>{safeText(page.place)}</code>}
+        {page.place && <code>{page.place}</code>}
         <CopySmall text={`${page.eval_set_id}/${page.eval_id}`} what="Copy id of the case">Copy id</CopySmall>
         <span className="grow" />
         {[["← previous", page.previous, "k"] as const, ["next →", page.next, "j"] as const].map(
@@ -113,7 +113,7 @@ function Head({ page }: { page: AuditedCasePage }) {
           for this audit. No agent was called.
         </p>
       )}
-      {page.same_as && <p>Redundant: it asks and accepts the same as {safeText(page.same_as)}.</p>}
+      {page.same_as && <p>Redundant: it asks and accepts the same as {page.same_as}.</p>}
       <CopyLine text={page.command} />
     </header>
   );
@@ -133,7 +133,7 @@ function Others({ lines }: { lines: readonly MutantLine[] }) {
         <ul>
           {lines.map((line) => (
             <li key={line.number}>
-              <b>{safeText(line.label)}</b>
+              <b>{line.label}</b>
               {line.turn !== null && <span className="dim"> turn {line.turn + 1}</span>}: <Prose text={line.fault} />
               <span className={styles.under}>
                 {line.fate === "caught" ? `failed by ${safeText(line.metrics.join(", "))}` : `could not be scored: ${safeText(line.reason)}`}

@@ -10,7 +10,6 @@ import { type Column, Table } from "../../components/tables/Table";
 import { Breakable } from "../../components/text/Breakable";
 import { When } from "../../components/text/Num";
 import { numText, percentText } from "../../components/text/numberFormats";
-import { safeText } from "../../components/text/safeText";
 import { RunKinds } from "../runs/RunKinds";
 import styles from "./Audit.module.css";
 import { counted, totals } from "./auditText";
@@ -30,7 +29,7 @@ export function AuditsScreen() {
       <RunKinds at="audits" />
       <p className={styles.lead}>
         An audit plants faults into recorded conversations. A case that still passes does not notice them.
-        {set !== null && <> Only audits of {safeText(set)}. <Button look="quiet" onClick={() => setQuery({ set: null, before: null })}>Show all</Button></>}
+        {set !== null && <> Only audits of {set}. <Button look="quiet" onClick={() => setQuery({ set: null, before: null })}>Show all</Button></>}
       </p>
       <ErrorNote error={error} retry={refetch} />
       {data ? (
@@ -86,7 +85,7 @@ function Blind({ row }: { row: AuditRow }) {
   const { blind, of } = totals(row);
   if (!blind.length) return <span className="dim">{of ? "nothing" : "–"}</span>;
   const more = blind.length > FEW ? ` and ${blind.length - FEW} more` : "";
-  return <span className={styles.bad}>{safeText(blind.slice(0, FEW).join(", ") + more)}</span>;
+  return <span className={styles.bad}>{blind.slice(0, FEW).join(", ") + more}</span>;
 }
 
 function PassedByAny({ row }: { row: AuditRow }) {

@@ -37,7 +37,7 @@ function Snippet({ text, of }: { text: string; of: string }) {
       </Copy>
       <details>
         <summary>Show what is copied</summary>
-        <Mono block>{safeText(text)}</Mono>
+        <Mono block>{text}</Mono>
       </details>
     </div>
   );
@@ -46,13 +46,13 @@ function Snippet({ text, of }: { text: string; of: string }) {
 function Change({ change: { change, catches, of, faults, note } }: { change: ChangeLine }) {
   return (
     <>
-      <code>{safeText(change)}</code>{" "}
+      <code>{change}</code>{" "}
       <span className={styles.good}>
         catches {numText(catches)} of {numText(of)}
         <span className="dim"> · tried: every recorded conversation still passes</span>
       </span>
       <span className={styles.under}>
-        {safeText(faults.join(", "))}
+        {faults.join(", ")}
         {note && ` · ${safeText(note)}`}
       </span>
     </>

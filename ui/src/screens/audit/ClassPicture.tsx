@@ -60,7 +60,7 @@ function ClassRow({ one }: { one: FaultClass }) {
   return (
     <tr>
       <th scope="row">
-        {safeText(label)}
+        {label}
         <span className={styles.under}>{is_agent ? "an agent that does nothing" : family}</span>
       </th>
       <td className={pictures.picture}>

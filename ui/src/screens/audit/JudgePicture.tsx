@@ -6,7 +6,6 @@ import { Term } from "../../components/terms/Term";
 import { Breakable } from "../../components/text/Breakable";
 import { Prose } from "../../components/text/Prose";
 import { boundsText, numText, percentText } from "../../components/text/numberFormats";
-import { safeText } from "../../components/text/safeText";
 import pictures from "../run/pictures/Pictures.module.css";
 import styles from "./Audit.module.css";
 import { ENOUGH, countedClasses, rateText } from "./auditText";
@@ -92,7 +91,7 @@ function ClassRow({ one }: { one: JudgedClass }) {
   return (
     <tr>
       <th scope="row">
-        {safeText(label)}
+        {label}
         <span className={styles.under}>{is_agent ? "an agent that does nothing" : family}</span>
       </th>
       <td className={pictures.picture}>

@@ -21,7 +21,7 @@ export function Survivor({ line, part, open, onToggle }: Props) {
       <button type="button" className={styles.summary} aria-expanded={open} onClick={onToggle}>
         <span className={styles.mark}>mutated</span>
         <span className={styles.what}>
-          <b>{safeText(line.label)}</b>
+          <b>{line.label}</b>
           {line.turn !== null && <span className="dim"> turn {numText(line.turn + 1)}</span>}
           <span className={styles.fault}>
             <Prose text={line.fault} />

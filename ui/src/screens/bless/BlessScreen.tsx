@@ -95,7 +95,7 @@ function Review({ page, request, path, again, choose, force }: ReviewProps) {
               <ul>
                 {lost.map((comment) => (
                   <li key={comment}>
-                    <code>{safeText(comment)}</code>
+                    <code>{comment}</code>
                   </li>
                 ))}
               </ul>

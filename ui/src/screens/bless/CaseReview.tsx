@@ -41,7 +41,7 @@ export function CaseReview({ run, one, on, toggle, choose }: Props) {
       {one.changes.length > 0 && <Changes one={one} />}
       {one.lost.map((comment) => (
         <p key={comment} className={styles.warning}>
-          warning: this comment is in the replaced text and would be lost: line {safeText(comment)}
+          warning: this comment is in the replaced text and would be lost: line {comment}
         </p>
       ))}
       {one.hunks.length > 0 && (
@@ -127,7 +127,7 @@ function Hunks({ one }: { one: BlessCase }) {
           </span>
           {hunk.lines.map((line, index) => (
             <span key={index} className={styles.hunkLine} data-sign={line.sign}>
-              {line.sign} {safeText(line.text.slice(0, LONGEST))}
+              {line.sign} {line.text.slice(0, LONGEST)}
               {line.text.length > LONGEST && <LeftOut count={line.text.length - LONGEST} />}
             </span>
           ))}

@@ -34,11 +34,11 @@ export function CaseHead({ page, order, number, trial, onTrial, differences, onN
     <header className={styles.top}>
       <div className={styles.crumbs}>
         <Link href={order.up}>run {page.short}</Link>
-        <span>{safeText(page.agent)}</span>
+        <span>{page.agent}</span>
         <span>
-          {safeText(page.eval_set_id)}, case {page.position + 1} of {page.total}
+          {page.eval_set_id}, case {page.position + 1} of {page.total}
         </span>
-        {page.place && <code>{safeText(page.place)}</code>}
+        {page.place && <code>{page.place}</code>}
         <CopySmall text={`${page.eval_set_id}/${page.eval_id}`} what="Copy id of the case" action="id">Copy id</CopySmall>
         <Neighbours order={order} />
       </div>
@@ -168,7 +168,7 @@ function TrialFacts({ trial, several, caseReason, differences, onNext }: FactsPr
   return (
     <div className={styles.facts}>
       {several && <Outcome outcome={trial.outcome} />}
-      <span>{safeText(facts.join(" · "))}</span>
+      <span>{facts.join(" · ")}</span>
       {several && trial.reason && !caseReason.includes(trial.reason) && (
         <span className={styles.why}>
           <Prose text={trial.reason} />

@@ -39,7 +39,7 @@ function List({ order: { shown, at, place, hrefOf } }: { order: CaseOrder }) {
                   <span className={inkClass(row.outcome)} aria-hidden>
                     {signOf(row.outcome)}
                   </span>
-                  <span className={styles.name}>{safeText(row.eval_id)}</span>
+                  <span className={styles.name}>{row.eval_id}</span>
                   <span className="hidden">{outcomeWord(row.outcome)}</span>
                 </Link>
               </div>

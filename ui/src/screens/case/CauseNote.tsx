@@ -1,6 +1,5 @@
 import type { CausePart } from "../../data/types";
 import { Clipped } from "../../components/text/Clipped";
-import { safeText } from "../../components/text/safeText";
 import styles from "./CaseScreen.module.css";
 
 /** What went wrong, where, and the whole traceback for who wants it. */
@@ -8,15 +7,15 @@ export function CauseNote({ cause, inside = false }: { cause: CausePart; inside?
   return (
     <div className={inside ? styles.causeInside : styles.cause} role="note">
       <div>
-        <b>{safeText(cause.what)}</b>
+        <b>{cause.what}</b>
         {cause.turn !== null && ` in turn ${cause.turn + 1}`}
         {cause.infrastructure && <span className="dim"> · infrastructure error (connection, limit or timeout): a retry may succeed</span>}
       </div>
-      <div className={styles.error}>{safeText(cause.error)}</div>
+      <div className={styles.error}>{cause.error}</div>
       {cause.place && (
         <div className={styles.place}>
-          at {safeText(cause.place)}
-          {cause.code && <code> {safeText(cause.code)}</code>}
+          at {cause.place}
+          {cause.code && <code> {cause.code}</code>}
         </div>
       )}
       {cause.traceback && (

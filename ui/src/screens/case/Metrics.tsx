@@ -7,7 +7,6 @@ import { IntervalBar } from "../../components/charts/IntervalBar";
 import { numText, scoreText } from "../../components/text/numberFormats";
 import { Prose } from "../../components/text/Prose";
 import { Term } from "../../components/terms/Term";
-import { safeText } from "../../components/text/safeText";
 import { TermText } from "../../components/terms/TermText";
 import styles from "./CaseScreen.module.css";
 
@@ -129,8 +128,8 @@ function Judgings({ page }: { page: CasePage }) {
                 <td>
                   <When at={one.created_at} exact />
                 </td>
-                <td>{safeText(one.criteria)}</td>
-                <td>{safeText(one.metrics.map((metric) => `${metric.name} ${metric.held}`).join(", "))}</td>
+                <td>{one.criteria}</td>
+                <td>{one.metrics.map((metric) => `${metric.name} ${metric.held}`).join(", ")}</td>
               </tr>
             ))}
           </tbody>

@@ -88,7 +88,7 @@ function OpenChats({ list, go }: { list: ChatList; go: (id: string) => void }) {
         {list.items.map((chat) => (
           <li key={chat.id}>
             <button type="button" onClick={() => go(chat.id)}>
-              <b>{safeText(chat.agent)}</b> <span className="dim">{chat.turns} turns · {chat.state}</span>
+              <b>{chat.agent}</b> <span className="dim">{chat.turns} turns · {chat.state}</span>
               <span className={styles.begins}>{safeText(chat.begins) || "no messages yet"}</span>
             </button>
           </li>

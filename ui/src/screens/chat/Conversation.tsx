@@ -6,7 +6,6 @@ import type { ChatPage } from "../../data/types";
 import { lineJson } from "../evalCase/editing/exactJson";
 import { Button } from "../../components/forms/Button";
 import { ErrorNote } from "../../components/feedback/ErrorNote";
-import { safeText } from "../../components/text/safeText";
 import styles from "./Chat.module.css";
 import { Entry, type ToolAnswer, ExchangeTotals } from "./Entry";
 import { SaveAsCase } from "./SaveAsCase";
@@ -30,7 +29,7 @@ export function Conversation({ chat, leave }: { chat: ChatPage; leave: () => voi
   return (
     <>
       <div className="row">
-        <h1>{safeText(chat.agent)}</h1>
+        <h1>{chat.agent}</h1>
         <span className="dim">
           {conversation.turns} {conversation.turns === 1 ? "turn" : "turns"}
         </span>
@@ -209,10 +208,10 @@ function State({ chat, entries }: { chat: ChatPage; entries: readonly ChatEntry[
           return (
             <div key={key} data-new={isNew || undefined}>
               <dt>
-                {safeText(key)}
+                {key}
                 {isNew && <span className="dim small"> changed</span>}
               </dt>
-              <dd>{safeText(value)}</dd>
+              <dd>{value}</dd>
             </div>
           );
         })}

@@ -2,7 +2,6 @@ import { useState } from "react";
 import { Button } from "../../components/forms/Button";
 import { AreaField } from "../../components/forms/Field";
 import { secondsText } from "../../components/text/numberFormats";
-import { safeText } from "../../components/text/safeText";
 import { isObject, jsonError, lineJson, readJson, writeJson } from "../evalCase/editing/exactJson";
 import styles from "./Chat.module.css";
 import type { ChatEntry } from "./chatStream";
@@ -17,19 +16,19 @@ export interface ToolAnswer {
 export function Entry({ entry, answer }: { entry: ChatEntry; answer: ((response: ToolAnswer) => void) | null }) {
   switch (entry.kind) {
     case "user":
-      return <div className={styles.user}>{entry.name ? <Call name={`${entry.name} answered`} value={entry.value} /> : <p>{safeText(entry.text)}</p>}</div>;
+      return <div className={styles.user}>{entry.name ? <Call name={`${entry.name} answered`} value={entry.value} /> : <p>{entry.text}</p>}</div>;
     case "text":
       return (
         <div className={styles.agent}>
-          {entry.author !== "agent" && <span className={styles.who}>{safeText(entry.author)}</span>}
-          <p data-partial={entry.partial || undefined}>{safeText(entry.text)}</p>
+          {entry.author !== "agent" && <span className={styles.who}>{entry.author}</span>}
+          <p data-partial={entry.partial || undefined}>{entry.text}</p>
         </div>
       );
     case "thought":
       return (
         <details className={styles.thought}>
           <summary>A thought</summary>
-          <p>{safeText(entry.text)}</p>
+          <p>{entry.text}</p>
         </details>
       );
     case "call":
@@ -54,11 +53,11 @@ export function Entry({ entry, answer }: { entry: ChatEntry; answer: ((response:
     case "failure":
       return (
         <div role="alert" className={styles.failure}>
-          ! {safeText(entry.text)}
+          ! {entry.text}
         </div>
       );
     default:
-      return <div className={styles.aside}>{safeText(entry.text)}</div>;
+      return <div className={styles.aside}>{entry.text}</div>;
   }
 }
 
@@ -71,13 +70,13 @@ export function ExchangeTotals({ seconds, tokens }: { seconds: number | null; to
 function Call({ name, value, isResponse = false }: { name: string; value: unknown; isResponse?: boolean }) {
   const text = isResponse ? oneLine(value) : argumentsOf(value);
   const line = isResponse ? `${name}: ${text}` : `${name}(${text})`;
-  if (line.length <= 110) return <code className={styles.call}>{safeText(line)}</code>;
+  if (line.length <= 110) return <code className={styles.call}>{line}</code>;
   return (
     <details className={styles.call}>
       <summary>
-        <code>{safeText(`${line.slice(0, 100)}…`)}</code>
+        <code>{`${line.slice(0, 100)}…`}</code>
       </summary>
-      <pre>{safeText(writeJson(value, 2))}</pre>
+      <pre>{writeJson(value, 2)}</pre>
     </details>
   );
 }
@@ -96,7 +95,7 @@ function oneLine(value: unknown): string {
 function Line({ sign, words, value }: { sign: string; words: string; value: unknown }) {
   return (
     <div className={styles.aside}>
-      <span aria-hidden>{sign}</span> {safeText(words)} <code>{safeText(oneLine(value))}</code>
+      <span aria-hidden>{sign}</span> {words} <code>{oneLine(value)}</code>
     </div>
   );
 }

@@ -9,7 +9,6 @@ import { Outcome } from "../../components/charts/Outcome";
 import { Prose } from "../../components/text/Prose";
 import { Skeleton } from "../../components/feedback/Skeleton";
 import { type Step, Steps } from "../../components/tables/Steps";
-import { safeText } from "../../components/text/safeText";
 import styles from "./Compare.module.css";
 import { type ComparisonQuery, caseHref } from "./comparisonText";
 
@@ -42,8 +41,8 @@ export function CasePair({ options, set, id, before, after, go }: Props) {
           next →
         </Button>
       </div>
-      <h1 className={styles.case}>{safeText(id)}</h1>
-      <p className="dim">{safeText(set)}</p>
+      <h1 className={styles.case}>{id}</h1>
+      <p className="dim">{set}</p>
       {data ? (
         <BothTrials page={data} />
       ) : error ? (
@@ -92,7 +91,7 @@ function Trial({ word, side }: { word: string; side: PairSide }) {
       <span className="row">
         <Outcome outcome={side.outcome} />
         <span>
-          {safeText(side.trial)} · {safeText(side.run.agent)} · {side.position === null ? null : (
+          {side.trial} · {side.run.agent} · {side.position === null ? null : (
             <AvailableLink to={caseHref(side.run.run_id, side.position, side.number) ?? ""} api={`/api${caseHref(side.run.run_id, side.position)}`}>
               the case in run {side.run.short}
             </AvailableLink>
@@ -133,7 +132,7 @@ function MetricReasons({ page }: { page: PairPage }) {
         </div>
         {page.reasons.map((one) => (
           <div role="row" key={one.metric}>
-            <div role="rowheader">{safeText(one.metric)}</div>
+            <div role="rowheader">{one.metric}</div>
             <div role="cell" data-word="baseline">
               <Prose text={one.base} />
             </div>

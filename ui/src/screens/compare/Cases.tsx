@@ -97,7 +97,7 @@ function columnsOf(several: boolean): Column<ChangedLine>[] {
           <b>
             <Breakable text={one.eval_id} />
           </b>
-          {several && <span className={styles.under}>{safeText(one.eval_set_id)}</span>}
+          {several && <span className={styles.under}>{one.eval_set_id}</span>}
           <span className={styles.narrowOnly}>
             <Trials one={one} />
           </span>

@@ -174,7 +174,7 @@ function Side({ word, side }: { word: string; side: Sided }) {
     <li>
       <span className={styles.word}>{word}</span>
       <span>
-        <b>{safeText(side.agent)}</b> · {side.cases.toLocaleString("en-US")} {side.cases === 1 ? "case" : "cases"}
+        <b>{side.agent}</b> · {side.cases.toLocaleString("en-US")} {side.cases === 1 ? "case" : "cases"}
         {trials} · <When at={side.started_at} exact /> · {side.kept ? <AvailableLink to={`/runs/${encodeURIComponent(side.run_id)}`}>run {side.short}</AvailableLink> : `run ${side.short}, no longer stored`}
         {side.commit && (
           <>
@@ -234,7 +234,7 @@ function UnpairedCases({ page }: { page: ComparisonPage }) {
           {cases.slice(0, MAX_UNPAIRED).map((one) => (
             <li key={one.name}>
               <CaseLink page={page} base={one.base_position} candidate={one.candidate_position}>
-                {safeText(one.name)}
+                {one.name}
               </CaseLink>
             </li>
           ))}

@@ -1,7 +1,6 @@
 import { useAddress } from "../../app/address";
 import { useData, useSource } from "../../data/queries";
 import type { BaselinesPage, ComparisonPage, RunsPage } from "../../data/types";
-import { safeText } from "../../components/text/safeText";
 import { Button } from "../../components/forms/Button";
 import styles from "./Compare.module.css";
 import { type ComparisonQuery, runName } from "./comparisonText";
@@ -76,7 +75,7 @@ function Choose({ label, name, value, runs }: ChooseProps) {
         ))}
         {named.map((one) => (
           <option key={`baseline ${one.name}`} value={one.name}>
-            {one.name} · baseline · {safeText(one.agent)}
+            {one.name} · baseline · {one.agent}
           </option>
         ))}
         {items.map((row) => (

@@ -23,8 +23,8 @@ export function CaseProblems({ checked }: { checked: CaseChecked }) {
 function words({ pointer, message, hint }: FieldNote) {
   return (
     <>
-      {pointer && <code>{safeText(pointer)}: </code>}
-      {safeText(message)}
+      {pointer && <code>{pointer}: </code>}
+      {message}
       {hint && ` (${safeText(hint)})`}
     </>
   );

@@ -113,7 +113,7 @@ function Head({ page, draft, canSave, invalid, saving, ask }: HeadProps) {
   return (
     <header className={styles.head}>
       <p className="dim small">
-        <Link href={setAddress(page.eval_set)}>{safeText(page.path)}</Link>:{page.line} · case {page.position + 1} of {page.total}
+        <Link href={setAddress(page.eval_set)}>{page.path}</Link>:{page.line} · case {page.position + 1} of {page.total}
       </p>
       <div className="row">
         <h1 className={styles.title}><Breakable text={page.eval_id || "(no id)"} /></h1>

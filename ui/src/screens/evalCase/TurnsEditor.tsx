@@ -1,6 +1,5 @@
 import { type ReactNode, useState } from "react";
 import { Button } from "../../components/forms/Button";
-import { safeText } from "../../components/text/safeText";
 import styles from "./EvalCase.module.css";
 import { type Path, keyOf, moveItem, textContent, keyFor } from "./editing/jsonEdit";
 import { useEdit, useNotes, useValue } from "./fields/EditContext";
@@ -71,7 +70,7 @@ function Folded({ path, turn, open, children }: FoldedProps) {
   if (isOpen) return children;
   return (
     <Button look="quiet" aria-expanded={false} onClick={() => setOpen(true)}>
-      {safeText(summary(turn))}
+      {summary(turn)}
     </Button>
   );
 }

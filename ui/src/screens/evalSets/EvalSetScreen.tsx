@@ -26,7 +26,7 @@ import { matchesFilter } from "./caseFilter";
 
 const COLUMNS: readonly Column<EvalCaseRow>[] = [
   { id: "case", head: "Case", width: "minmax(0, 1.1fr)", sortBy: ({ eval_id }) => eval_id, cell: (row) => <Case row={row} /> },
-  { id: "asks", head: "First message of the user", width: "minmax(0, 1.8fr)", optional: true, cell: ({ asks }) => <span className={styles.asks}>{safeText(asks)}</span> },
+  { id: "asks", head: "First message of the user", width: "minmax(0, 1.8fr)", optional: true, cell: ({ asks }) => <span className={styles.asks}>{asks}</span> },
   { id: "turns", head: "Turns", width: "88px", align: "end", sortBy: ({ turns }) => turns, first: "desc", cell: (row) => <Turns row={row} /> },
   { id: "calls", head: "Calls", width: "70px", align: "end", optional: true, sortBy: ({ calls }) => calls, first: "desc", cell: ({ calls }) => <span className="num">{calls}</span> },
   { id: "states", head: "States", width: "130px", optional: true, cell: (row) => <span className="dim">{stated(row)}</span> },
@@ -91,7 +91,7 @@ function Head({ page }: { page: EvalSetPage }) {
   const asText = query.get("as") === "text";
   return (
     <>
-      <p className={`dim small ${styles.name}`}>{safeText(page.path)}</p>
+      <p className={`dim small ${styles.name}`}>{page.path}</p>
       <div className="row">
         <h1 className={styles.name}><Breakable text={page.name || page.eval_set_id || page.path} /></h1>
         {page.can_edit && page.has_head && <Button look="quiet" action="edit" does="edit the properties of the eval set" aria-label="Edit the properties of the eval set" onClick={() => setEditing(true)}>Edit</Button>}
@@ -99,7 +99,7 @@ function Head({ page }: { page: EvalSetPage }) {
         {page.cases ? <RunButton label="Run" title={`Run ${safeText(page.name || page.eval_set_id || page.path)}`} source={pathOf("/api/start/of-set", { set: page.id })} /> : null}
         {page.cases !== null && <Button look="quiet" action="view" does={asText ? "show the cases" : "edit as text"} onClick={() => setQuery({ as: asText ? null : "text" })}>{asText ? "Show the cases" : "Edit as text"}</Button>}
       </div>
-      {page.description && <p>{safeText(page.description)}</p>}
+      {page.description && <p>{page.description}</p>}
       <p className="dim">
         {page.cases === null ? "This file cannot be read: correct its text here." : `${count(page.cases, "case")} · ${page.kind}`}
         {page.cases !== null && page.why_not && (page.is_old ? " · only read here" : ` · ${page.why_not}`)}
@@ -121,7 +121,7 @@ function Migrate({ page, to }: { page: EvalSetPage; to: string }) {
       <Button action="migrate" busy={change.isPending} onClick={() => change.mutate({ method: "POST", path }, { onSuccess: ({ body }) => navigate(setAddress(body.id)) })}>
         Convert to the current format
       </Button>
-      <span className="dim">writes {safeText(to)}; this file stays unchanged</span>
+      <span className="dim">writes {to}; this file stays unchanged</span>
       <ErrorNote error={change.error} />
     </div>
   );

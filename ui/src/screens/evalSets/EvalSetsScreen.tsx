@@ -43,7 +43,7 @@ function ProblemCounts({ row }: { row: { errors: number; warnings: number; first
     <span className={styles.problemCounts}>
       {row.errors > 0 && <b className={styles.error}>✕ {row.errors} {row.errors === 1 ? "error" : "errors"} </b>}
       {row.warnings > 0 && <b className={styles.warning}>! {row.warnings} {row.warnings === 1 ? "warning" : "warnings"} </b>}
-      {row.first_problem && <span className={styles.under}>{safeText(row.first_problem)}</span>}
+      {row.first_problem && <span className={styles.under}>{row.first_problem}</span>}
     </span>
   );
 }

@@ -7,7 +7,6 @@ import { Dialog } from "../../components/forms/Dialog";
 import { ErrorNote } from "../../components/feedback/ErrorNote";
 import { clockText } from "../../components/text/numberFormats";
 import { Skeleton } from "../../components/feedback/Skeleton";
-import { safeText } from "../../components/text/safeText";
 import { type Edit, EditProvider, useEdit, useNotes } from "../evalCase/fields/EditContext";
 import { type ReadHead, previewHead, readHead, saveHead } from "../evalCase/editing/evalSetApi";
 import { ConflictDialog, PreviewDialog } from "../evalCase/editing/dialogs";
@@ -100,7 +99,7 @@ function HeadFields({ eval_set_id }: { eval_set_id: string }) {
       <dl className={styles.facts}>
         <dt>Id</dt>
         <dd>
-          <code>{safeText(id ?? eval_set_id)}</code> <span className="dim">{id === null ? "from the file’s name" : "fixed: runs and baselines refer to it"}</span>
+          <code>{id ?? eval_set_id}</code> <span className="dim">{id === null ? "from the file’s name" : "fixed: runs and baselines refer to it"}</span>
         </dd>
         {made !== null && (
           <>

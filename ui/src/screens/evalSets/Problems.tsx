@@ -36,7 +36,7 @@ function Problem({ problem }: { problem: ProblemNote }) {
         {problem.file === null ? "line " : `${safeText(problem.file)}:`}
         {problem.line}:{problem.column}
       </code>{" "}
-      {problem.field && <code className="dim">{safeText(problem.field)}: </code>}
+      {problem.field && <code className="dim">{problem.field}: </code>}
       <Prose text={problem.message} />
       {problem.hint && (
         <span className="dim">

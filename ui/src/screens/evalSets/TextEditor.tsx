@@ -94,8 +94,8 @@ function Places({ problems, go }: { problems: readonly ProblemNote[]; go: (line:
           <Button look="quiet" onClick={() => go(one.line, one.column)}>
             <b className={one.severity === "error" ? styles.error : styles.warning}>{one.severity}</b> {one.line}:{one.column}
           </Button>{" "}
-          {one.field && <code className="dim">{safeText(one.field)}: </code>}
-          {safeText(one.message)}
+          {one.field && <code className="dim">{one.field}: </code>}
+          {one.message}
           {one.hint && <span className="dim"> ({safeText(one.hint)})</span>}
         </li>
       ))}

@@ -13,7 +13,6 @@ import { Outcome } from "../../components/charts/Outcome";
 import { Prose } from "../../components/text/Prose";
 import { type Column, Table } from "../../components/tables/Table";
 import { numText } from "../../components/text/numberFormats";
-import { safeText } from "../../components/text/safeText";
 import styles from "./History.module.css";
 import { OverTime } from "./OverTime";
 import { SmallStrip } from "./RunStrip";
@@ -117,10 +116,10 @@ function Choose({ label, all, value, names, choose }: ChooseProps) {
       <span>{label}</span>
       <select value={value ?? ""} onChange={(event) => choose(event.target.value)}>
         {all !== null && <option value="">{all}</option>}
-        {value && !names.includes(value) && <option value={value}>{safeText(value)}</option>}
+        {value && !names.includes(value) && <option value={value}>{value}</option>}
         {names.map((name) => (
           <option key={name} value={name}>
-            {safeText(name)}
+            {name}
           </option>
         ))}
       </select>
@@ -186,8 +185,8 @@ function columnsOf(several: { sets: boolean; agents: boolean }, reached: (one: H
 function Since({ one }: { one: HistoryCase }) {
   return (
     <>
-      {safeText(one.sentence)}
-      {one.turning?.caution && <span className={`${styles.under} ${styles.caution}`}>{safeText(one.turning.caution)}</span>}
+      {one.sentence}
+      {one.turning?.caution && <span className={`${styles.under} ${styles.caution}`}>{one.turning.caution}</span>}
       {one.why && <span className={`${styles.under} ${styles.why}`}><Prose text={one.why} /></span>}
     </>
   );

@@ -1,5 +1,4 @@
 import type { HistoryRunPart, RunChange } from "../../data/types";
-import { safeText } from "../../components/text/safeText";
 import styles from "./History.module.css";
 import { placeOf } from "./historyText";
 
@@ -14,7 +13,7 @@ export function Changes({ changes, runs }: { changes: readonly RunChange[]; runs
       <code>
         {short.get(one.before)} → {short.get(one.first)}
       </code>{" "}
-      {safeText(one.text)}
+      {one.text}
     </li>
   );
   if (!shown.length) return null;

@@ -73,7 +73,7 @@ function Caption({ name, lines }: { name: string; lines: readonly Line[] }) {
   const [only] = lines;
   return (
     <figcaption>
-      <b>{safeText(seriesName(name))}</b> {lines.length === 1 && only && <span className="dim num">{lineText(name, only)}</span>}
+      <b>{seriesName(name)}</b> {lines.length === 1 && only && <span className="dim num">{lineText(name, only)}</span>}
       {lines.some(hasInterval) && (
         <span className="dim">
           {" "}
@@ -87,7 +87,7 @@ function Caption({ name, lines }: { name: string; lines: readonly Line[] }) {
               <svg width={14} height={14} viewBox="0 0 14 14" aria-hidden>
                 <path className={styles.dot} d={markPath(at, 7, 7)} />
               </svg>{" "}
-              {safeText(line.label)} {lines.length > 1 && <span className="dim num">{lineText(name, line)}</span>}
+              {line.label} {lines.length > 1 && <span className="dim num">{lineText(name, line)}</span>}
             </li>
           ))}
         </ul>
@@ -166,7 +166,7 @@ function Changed({ one, between: [before, first], x }: { one: RunChange; between
   const middle = (x(before) + x(first)) / 2;
   return (
     <line className={one.changed_by === "you" ? styles.byYouLine : styles.byOtherLine} x1={middle} x2={middle} y1={PAD.top} y2={HEIGHT - PAD.bottom}>
-      <title>{safeText(one.text)}</title>
+      <title>{one.text}</title>
     </line>
   );
 }

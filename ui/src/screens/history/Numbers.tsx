@@ -1,7 +1,6 @@
 import { AvailableLink } from "../../components/forms/AvailableLink";
 import { Copy } from "../../components/text/Copy";
 import { clockText } from "../../components/text/numberFormats";
-import { safeText } from "../../components/text/safeText";
 import styles from "./History.module.css";
 import { type NumberRow, numbersMarkdown } from "./lines";
 
@@ -29,11 +28,11 @@ export function Numbers({ title, rows, several }: { title: string; rows: readonl
                 <th scope="row">
                   <AvailableLink to={`/runs/${encodeURIComponent(run.run_id)}`}>{run.short}</AvailableLink>
                 </th>
-                {several && <td>{safeText(line)}</td>}
+                {several && <td>{line}</td>}
                 <td>{value}</td>
                 <td>{interval}</td>
                 <td>{count}</td>
-                <td>{run.commit ? <code>{safeText(run.commit.slice(0, 7))}</code> : "–"}</td>
+                <td>{run.commit ? <code>{run.commit.slice(0, 7)}</code> : "–"}</td>
                 <td>{clockText(run.started_at)}</td>
               </tr>
             ))}

@@ -44,9 +44,9 @@ export function OneCase({ page, options }: { page: HistoryPage; options: History
         <CopyMarkdown text={() => asMarkdown(page, page.cases)} />
       </div>
       <div className={`${styles.title} row`}>
-        <h1>{safeText(first.eval_id)}</h1>
+        <h1>{first.eval_id}</h1>
         {page.cases.length === 1 && <CourseTag one={first} />}
-        <span className="dim">{safeText(first.eval_set_id)}</span>
+        <span className="dim">{first.eval_set_id}</span>
       </div>
       {page.cases.map((one) => (
         <OfAgent key={one.agent} page={page} one={one} several={page.cases.length > 1} />
@@ -78,7 +78,7 @@ function OfAgent({ page, one, several }: { page: HistoryPage; one: HistoryCase; 
     <section aria-label={several ? safeText(one.agent) : undefined}>
       {several && (
         <div className={`${styles.title} row`}>
-          <h2>{safeText(one.agent)}</h2>
+          <h2>{one.agent}</h2>
           <CourseTag one={one} />
         </div>
       )}
@@ -123,12 +123,12 @@ function Turned({ one }: { one: HistoryCase }) {
         <ul>
           {turning.changed.map(({ text, expected }) => (
             <li key={text} className={expected ? "" : styles.caution}>
-              {safeText(text)}
+              {text}
             </li>
           ))}
         </ul>
       )}
-      {!turning.changed.length && turning.caution && <p className={styles.caution}>{safeText(turning.caution)}</p>}
+      {!turning.changed.length && turning.caution && <p className={styles.caution}>{turning.caution}</p>}
       {compare && has(`/api/compare/case?${compare.split("?")[1]}`) && <Link href={compare}>The two runs side by side</Link>}
     </div>
   );
@@ -187,7 +187,7 @@ function RunCell({ row: { run, turned } }: { row: Row }) {
     <>
       <b>{run.short}</b> <code className="dim">{run.commit ? shortCommit(run.commit) : ""}</code>
       <span className={styles.under}>
-        <When at={run.started_at} exact /> · {safeText(run.agent)}
+        <When at={run.started_at} exact /> · {run.agent}
         {turned && <b className={styles.mark}> · the outcome changed here</b>}
       </span>
     </>
@@ -200,7 +200,7 @@ function Why({ point }: { point: HistoryPoint }) {
       {point.reason && <span className={styles.why}><Prose text={point.reason} /></span>}
       {point.changed.map(({ text, expected }) => (
         <span key={text} className={`${styles.under} ${expected ? "" : styles.caution}`}>
-          {safeText(text)}
+          {text}
         </span>
       ))}
     </>

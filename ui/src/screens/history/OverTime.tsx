@@ -2,7 +2,6 @@ import { useAddress } from "../../app/address";
 import { useAvailable, useData } from "../../data/queries";
 import type { CostInterval, CostIntervals, HistoryPage } from "../../data/types";
 import { numText } from "../../components/text/numberFormats";
-import { safeText } from "../../components/text/safeText";
 import { Chart } from "./Chart";
 import { MOST_LINES } from "./chartPaths";
 import styles from "./History.module.css";
@@ -65,7 +64,7 @@ function Controls({ page, chosen, by }: { page: HistoryPage; chosen: string; by:
           <select value={chosen} onChange={(event) => setQuery({ metric: event.target.value })}>
             {metrics.map(({ name, decides }) => (
               <option key={name} value={name}>
-                {safeText(seriesName(name))}
+                {seriesName(name)}
                 {decides ? "" : " (reported only)"}
               </option>
             ))}

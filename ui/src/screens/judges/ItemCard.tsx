@@ -18,7 +18,7 @@ export function ItemCard({ one, page }: { one: ItemToLabel; page: LabellingPage 
     <div className={`panel ${styles.card}`}>
       <div className={styles.question}>
         <b>{QUESTIONS[page.unit]}</b>
-        {one.rubric ? <div>{safeText(one.rubric)}</div> : page.description && <div className="dim small">The metric: {safeText(page.description)}</div>}
+        {one.rubric ? <div>{one.rubric}</div> : page.description && <div className="dim small">The metric: {safeText(page.description)}</div>}
       </div>
       {earlier.length > 0 && (
         <details className={styles.earlier}>

@@ -78,7 +78,7 @@ function Columns({ names, page, runs }: { names: string[]; page: MatrixPage | un
       {(page?.runs ?? names.map((name) => ({ run_id: name, short: name, agent: "" }))).map((run, at) => (
         <span key={run.run_id} className={styles.chosen}>
           <span>
-            {safeText(run.agent)} <code>{safeText(run.short)}</code>
+            {run.agent} <code>{run.short}</code>
           </span>
           <Button look="quiet" aria-label={`Leave out run ${run.short}`} title="Leave out" onClick={() => set(names.filter((_, index) => index !== at))}>
             ✕

@@ -110,16 +110,16 @@ function Baseline({ page, managed }: { page: RunPage; managed: RunManagement }) 
       <h3>Baseline</h3>
       {managed.baselines.map((one) => (
         <p key={one}>
-          This run is the baseline <b>{safeText(one)}</b>.{" "}
+          This run is the baseline <b>{one}</b>.{" "}
           <Button look="quiet" busy={change.isPending} onClick={() => change.mutate({ method: "DELETE", path: `${path}/baselines/${encodeURIComponent(one)}` })}>
-            Remove {safeText(one)}
+            Remove {one}
           </Button>
         </p>
       ))}
       <TextField label="Name of the baseline" data-begin="baseline" value={name} onChange={({ target }) => setName(target.value.trim())} />
       <p className="dim small">
-        Runs of {safeText(page.agent)} on the same eval sets are then compared with this run instead of with the previous one, and{" "}
-        <code>proctor compare {safeText(name)} latest</code> finds it. It cannot be deleted while it is a baseline.
+        Runs of {page.agent} on the same eval sets are then compared with this run instead of with the previous one, and{" "}
+        <code>proctor compare {name} latest</code> finds it. It cannot be deleted while it is a baseline.
         {replaced && ` The baseline ${name} is now run ${replaced.slice(0, 6)}: this run replaces it.`}
         {page.outcome !== "passed" && " This run did not pass: a run that is not better shows no regression."}
       </p>

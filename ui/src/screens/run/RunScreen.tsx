@@ -11,7 +11,6 @@ import { AvailableLink } from "../../components/forms/AvailableLink";
 import { ErrorNote } from "../../components/feedback/ErrorNote";
 import { When } from "../../components/text/Num";
 import { Outcome } from "../../components/charts/Outcome";
-import { safeText } from "../../components/text/safeText";
 import { Skeleton } from "../../components/feedback/Skeleton";
 import { AuditLine } from "../audit/AuditLine";
 import { RunButton } from "../start/RunDialog";
@@ -188,10 +187,10 @@ function Head({ page, watched, complete, reading, shown }: { page: RunPage; watc
         <CopyMarkdown reading={reading} disabled={!complete} text={useCallback(() => asMarkdown(page, shown()), [page, shown])} />
       </div>
       {!managed && <ErrorNote error={management.error} retry={management.refetch} />}
-      {managed?.note && <p className={styles.note}>{safeText(managed.note)}</p>}
+      {managed?.note && <p className={styles.note}>{managed.note}</p>}
       <p className={`${styles.facts} dim small`}>
-        {managed?.name && <><b>{safeText(managed.name)}</b> · </>}
-        {managed?.baselines.map((name) => <span key={name}>baseline <b>{safeText(name)}</b> · </span>)}
+        {managed?.name && <><b>{managed.name}</b> · </>}
+        {managed?.baselines.map((name) => <span key={name}>baseline <b>{name}</b> · </span>)}
         run <code>{page.short}</code> <CopySmall text={page.run_id} what="Copy id of the run" action="id">Copy id</CopySmall> · <When at={page.created_at} />
         {page.num_runs > 1 && ` · ${page.num_runs} trials per case`}
         {page.manifest.commit && (

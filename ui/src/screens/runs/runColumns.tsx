@@ -6,7 +6,6 @@ import { Outcome } from "../../components/charts/Outcome";
 import { Sparkline } from "../../components/charts/Sparkline";
 import type { Column } from "../../components/tables/Table";
 import { moneyText, numText, percentText } from "../../components/text/numberFormats";
-import { safeText } from "../../components/text/safeText";
 import styles from "./RunsScreen.module.css";
 
 export const COLUMNS: readonly Column<RunRow>[] = [
@@ -34,7 +33,7 @@ function Name({ row }: { row: RunRow }) {
         <Breakable text={row.agent} />
       </b>
       <span className={styles.under} title={row.note || undefined}>
-        {row.name && <><b>{safeText(row.name)}</b> · </>}
+        {row.name && <><b>{row.name}</b> · </>}
         <Breakable text={row.sets.join(", ")} /> · <code>{row.short}</code>
         {row.imported_from && " · imported"}
       </span>

@@ -6,7 +6,6 @@ import { Button, LinkButton } from "../../components/forms/Button";
 import { ErrorNote } from "../../components/feedback/ErrorNote";
 import { Outcome } from "../../components/charts/Outcome";
 import { Prose } from "../../components/text/Prose";
-import { safeText } from "../../components/text/safeText";
 import { sentenceOf } from "../run/runText";
 import styles from "./Start.module.css";
 
@@ -38,7 +37,7 @@ export function RunOutcome({ run, again, close }: { run: string; again: () => vo
       <ul className={styles.outcomes} aria-label="Cases">
         {rows.map((row) => (
           <li key={row.position}>
-            {rows.length > 1 && <><b>{safeText(row.eval_id)}</b> <Outcome outcome={row.outcome === "not_run" && !isOver ? "running" : row.outcome} /></>}
+            {rows.length > 1 && <><b>{row.eval_id}</b> <Outcome outcome={row.outcome === "not_run" && !isOver ? "running" : row.outcome} /></>}
             {row.why && <p><Prose text={row.why} /></p>}
           </li>
         ))}

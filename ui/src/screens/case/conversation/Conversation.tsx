@@ -89,7 +89,7 @@ function Notes({ trial }: { trial: TrialPage }) {
   return (
     <ul className={caseStyles.notes}>
       {notes.map((note, index) => (
-        <li key={index}>{safeText(note)}</li>
+        <li key={index}>{note}</li>
       ))}
     </ul>
   );
@@ -111,13 +111,13 @@ function SimulatedUser({ page, trial }: { page: CasePage; trial: TrialPage }) {
         {page.scenario.map(({ label, text }) => (
           <div key={label}>
             <dt>{label}</dt>
-            <dd>{safeText(text)}</dd>
+            <dd>{text}</dd>
           </div>
         ))}
         {played?.faults.map((fault, index) => (
           <div key={`fault-${index}`}>
             <dt>{fault.label}</dt>
-            <dd>{safeText(fault.text)}</dd>
+            <dd>{fault.text}</dd>
           </div>
         ))}
       </dl>

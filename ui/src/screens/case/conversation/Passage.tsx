@@ -1,5 +1,4 @@
 import type { ReactNode } from "react";
-import { safeText } from "../../../components/text/safeText";
 import styles from "./Conversation.module.css";
 
 export type Role = "user" | "agent" | "tools";
@@ -17,7 +16,7 @@ export function Passage({ role, name, note, children }: Props) {
   return (
     <div className={styles.passage} data-role={role}>
       <div className={styles.role}>
-        {safeText(name || role)}
+        {name || role}
         {note && <span className={styles.note}> {note}</span>}
       </div>
       <div className={styles.content}>{children}</div>

@@ -1,7 +1,6 @@
 import { type ReactNode, useEffect, useState } from "react";
 import type { TurnPart } from "../../../data/types";
 import { Clipped } from "../../../components/text/Clipped";
-import { safeText } from "../../../components/text/safeText";
 import { CauseNote } from "../CauseNote";
 import { idOf } from "../caseLocation";
 import { Answer } from "./Answer";
@@ -39,7 +38,7 @@ export function Turn({ turn, first, at, on, sign }: Props) {
           </span>
           <span className={styles.number}>{name}</span>
           {sign ?? <TurnSign turn={turn} />}
-          {!open && <span className={styles.summary}>{safeText(turnSummary(turn))}</span>}
+          {!open && <span className={styles.summary}>{turnSummary(turn)}</span>}
         </button>
       </h2>
       {open && (
@@ -50,7 +49,7 @@ export function Turn({ turn, first, at, on, sign }: Props) {
             </div>
             {turn.media.map((medium, index) => (
               <div key={index} className="dim small">
-                with {safeText(medium)}
+                with {medium}
               </div>
             ))}
           </Passage>
@@ -84,8 +83,8 @@ function TurnNotes({ turn }: { turn: TurnPart }) {
     <div className={styles.foot}>
       {turn.notes.map((note, index) => (
         <div key={index}>
-          <span className={styles.metric}>{safeText(note.label)} </span>
-          {safeText(note.text)}
+          <span className={styles.metric}>{note.label} </span>
+          {note.text}
         </div>
       ))}
     </div>

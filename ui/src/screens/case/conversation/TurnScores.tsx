@@ -23,10 +23,10 @@ export function TurnScores({ turn }: { turn: TurnPart }) {
       <div className={styles.tags}>
         {shown.map((score) => (
           <Outcome key={score.name} outcome={score.outcome}>
-            {safeText(scoreAgainstThreshold(score))}
+            {scoreAgainstThreshold(score)}
           </Outcome>
         ))}
-        <span className="dim">{safeText(took.filter(Boolean).join(" · "))}</span>
+        <span className="dim">{took.filter(Boolean).join(" · ")}</span>
       </div>
       {shown.map((score) => (
         <Reason key={score.name} score={score} />
@@ -35,7 +35,7 @@ export function TurnScores({ turn }: { turn: TurnPart }) {
         <div className={styles.reasons}>
           {notApplicable.map((score) => (
             <div key={score.name} className="dim">
-              {safeText(`${score.name} does not apply here${score.reason ? `: ${score.reason}` : ""}`)}
+              {`${score.name} does not apply here${score.reason ? `: ${score.reason}` : ""}`}
             </div>
           ))}
         </div>
@@ -58,9 +58,9 @@ function Reason({ score }: { score: ScorePart }) {
       {score.warning && <div className={styles.warning}>warning: {safeText(score.warning)}</div>}
       {score.findings.map((found, index) => (
         <div key={index} className={styles.finding}>
-          <Outcome outcome={found.holds === null ? "inconclusive" : found.holds ? "passed" : "failed"}>{safeText(found.name)}</Outcome>
+          <Outcome outcome={found.holds === null ? "inconclusive" : found.holds ? "passed" : "failed"}>{found.name}</Outcome>
           <span>
-            {safeText(found.text)} {found.why && <span className="dim">{safeText(found.why)}</span>}
+            {found.text} {found.why && <span className="dim">{found.why}</span>}
           </span>
         </div>
       ))}
@@ -70,14 +70,14 @@ function Reason({ score }: { score: ScorePart }) {
   if (missed || score.warning) {
     return (
       <div className={styles.reasons}>
-        <span className={styles.metric}>{safeText(score.name)}</span>
+        <span className={styles.metric}>{score.name}</span>
         {details}
       </div>
     );
   }
   return (
     <details className={styles.reasons}>
-      <summary className="dim">why {safeText(score.name)}</summary>
+      <summary className="dim">why {score.name}</summary>
       {details}
     </details>
   );

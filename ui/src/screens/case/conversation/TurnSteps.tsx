@@ -87,7 +87,7 @@ function asStep(step: StepPart, turn: TurnPart): Step {
           below: (
             <>
               {left > 0 && <LeftOut count={left} />}
-              {several && <span className={styles.author}>{safeText(step.author)} </span>}
+              {several && <span className={styles.author}>{step.author} </span>}
               {step.response && <Response step={step} />}
               <BrokenRules rules={step.broken} />
             </>
@@ -124,7 +124,7 @@ function Response({ step }: { step: StepPart }) {
   return (
     <details className={styles.response}>
       <summary>
-        → <code>{safeText(response.text.slice(0, 100))}…</code> {numText(response.text.length + response.left_out)} characters
+        → <code>{response.text.slice(0, 100)}…</code> {numText(response.text.length + response.left_out)} characters
       </summary>
       <Clipped clip={response} mono />
     </details>

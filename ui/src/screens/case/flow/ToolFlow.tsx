@@ -61,10 +61,10 @@ function Lane({ name, calls, height, href }: { name: "expected" | "actual"; call
             <Link href={href(step)} className={styles.call} data-kind={kind} data-broken={broken.length > 0 || undefined} title={safeText(tool + args)}>
               <span className={styles.tool}>
                 {kind && <span aria-hidden>{SIGNS[kind]} </span>}
-                {safeText(tool)}
+                {tool}
                 <span className="hidden"> {relationText(kind)} </span>
               </span>
-              <span className={styles.args}>{safeText(args)}</span>
+              <span className={styles.args}>{args}</span>
               {broken.map((rule) => (
                 <span key={rule} className={styles.rule} title={safeText(rule)}>
                   <span aria-hidden>✕ </span>rule: {safeText(rule)}

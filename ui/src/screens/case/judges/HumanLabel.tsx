@@ -46,7 +46,7 @@ export function HumanLabel({ path, metric, turn, rubric, verdict, labels }: Prop
         <Fragment key={label.labeller}>
           <span>
             {label.labeller ? safeText(label.labeller) : "A person"} {label.passes === verdict ? "agrees" : "disagrees"}: {label.passes ? "it passes" : "it fails"}
-            {label.note && <span className="dim"> “{safeText(label.note)}”</span>}
+            {label.note && <span className="dim"> “{label.note}”</span>}
           </span>
           {live && label.metric === metric && label.labeller === labeller && (
             <Button look="quiet" busy={change.isPending} onClick={() => remove(label)}>

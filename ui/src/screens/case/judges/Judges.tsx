@@ -53,7 +53,7 @@ function Judge({ judge, path, judging, turns }: { judge: JudgeOfTrial; path: str
   return (
     <section aria-label={safeText(judge.metric)}>
       <div className={`row ${styles.head}`}>
-        <Outcome outcome={judge.outcome}>{safeText(scoreAgainstThreshold({ ...judge, name: judge.metric }))}</Outcome>
+        <Outcome outcome={judge.outcome}>{scoreAgainstThreshold({ ...judge, name: judge.metric })}</Outcome>
         <span className={judge.badge.startsWith("calibration void") ? styles.void : "dim"}>
           {judge.badge ? <TermText text={judge.badge} /> : "not calibrated: no human labels were compared with this judge"}
         </span>
@@ -78,7 +78,7 @@ function Ballot({ ballot, path, judging, turns }: { ballot: BallotPart; path: st
           <b>{where}</b>
           <Outcome outcome={ballot.outcome} />
           <span className="dim">
-            {safeText(ballot.model)}
+            {ballot.model}
             {ballot.votes.length > 0 && `: ${votesText(ballot)}`}
           </span>
         </div>
@@ -121,10 +121,10 @@ function Finding({ finding, ballot, path }: { finding: FindingPart; ballot: Ball
   return (
     <div className={styles.line}>
       <div className={styles.finding}>
-        <Outcome outcome={finding.holds === null ? "inconclusive" : finding.holds ? "passed" : "failed"}>{safeText(finding.name)}</Outcome>
+        <Outcome outcome={finding.holds === null ? "inconclusive" : finding.holds ? "passed" : "failed"}>{finding.name}</Outcome>
         <div>
-          <div>{safeText(finding.text)}</div>
-          {finding.why && <div className="dim">{safeText(finding.why)}</div>}
+          <div>{finding.text}</div>
+          {finding.why && <div className="dim">{finding.why}</div>}
           {ballot.rubrics && <HumanLabel path={path} metric={ballot.metric} turn={ballot.turn} rubric={rubric} verdict={finding.holds} labels={ballot.labels} />}
         </div>
       </div>
@@ -143,17 +143,17 @@ function Vote({ vote }: { vote: VotePart }) {
         {vote.problem ? (
           <Outcome outcome="error">no verdict</Outcome>
         ) : vote.findings.length ? null : (
-          <Outcome outcome={vote.passes === null ? "informational" : vote.passes ? "passed" : "failed"}>{safeText(vote.verdict)}</Outcome>
+          <Outcome outcome={vote.passes === null ? "informational" : vote.passes ? "passed" : "failed"}>{vote.verdict}</Outcome>
         )}
         <div>
-          {vote.problem && <div>{safeText(vote.problem)}</div>}
+          {vote.problem && <div>{vote.problem}</div>}
           {vote.rationale.text && <Clipped clip={vote.rationale} />}
           {vote.findings.map((one, index) => (
             <div key={index} className={styles.vote}>
               <Outcome outcome={one.holds === null ? "informational" : one.holds ? "passed" : "failed"}>
-                {safeText([one.name, one.text].filter(Boolean).join(" "))}
+                {[one.name, one.text].filter(Boolean).join(" ")}
               </Outcome>
-              <span className="dim">{safeText(one.why)}</span>
+              <span className="dim">{one.why}</span>
             </div>
           ))}
           {vote.answers.length > 0 && (
@@ -188,7 +188,7 @@ function JudgePrompt({ ballot, path, judging }: { ballot: BallotPart; path: stri
       {open && !data && (error ? <ErrorNote error={error} /> : <Skeleton rows={3} />)}
       {open && data && (
         <>
-          <p className={data.same || !data.messages.length ? "dim" : styles.void}>{safeText(data.note)}</p>
+          <p className={data.same || !data.messages.length ? "dim" : styles.void}>{data.note}</p>
           {data.messages.map((message, index) => (
             <div key={index}>
               <div className="dim small">

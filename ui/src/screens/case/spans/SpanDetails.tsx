@@ -3,7 +3,6 @@ import { Button } from "../../../components/forms/Button";
 import { Clipped } from "../../../components/text/Clipped";
 import { CopySmall } from "../../../components/text/Copy";
 import { numText, secondsText } from "../../../components/text/numberFormats";
-import { safeText } from "../../../components/text/safeText";
 import type { SpanPart } from "../../../data/types";
 import styles from "./Spans.module.css";
 import { indentJson } from "./indentJson";
@@ -22,7 +21,7 @@ export function SpanDetails({ span, link, zoomTo }: Props) {
   return (
     <div role="cell" className={styles.details}>
       <div className={styles.facts}>
-        {span.author && <span>by {safeText(span.author)}</span>}
+        {span.author && <span>by {span.author}</span>}
         {tokens && (
           <span>
             {numText(span.input_tokens)} tokens in, {numText(span.output_tokens)} out
@@ -88,7 +87,7 @@ function Attributes({ span }: { span: SpanPart }) {
       <dl className={styles.attributes}>
         {span.attributes.map(({ name, value }, index) => (
           <div key={index}>
-            <dt>{safeText(name)}</dt>
+            <dt>{name}</dt>
             <dd>
               <Clipped clip={value} mono />
             </dd>

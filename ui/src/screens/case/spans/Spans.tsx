@@ -136,7 +136,7 @@ function TruncationNotes({ notes }: { notes: string[] }) {
       <summary>Some traced spans are missing or truncated: {notes.length === 1 ? "1 note" : `${notes.length} notes`}</summary>
       <ul>
         {notes.map((note, index) => (
-          <li key={index}>{safeText(note)}</li>
+          <li key={index}>{note}</li>
         ))}
       </ul>
     </details>
@@ -193,7 +193,7 @@ function Row({ index, start, measure, span, figures, has, bar, on, choose, zoomT
               ✕<span className="hidden"> failed</span>{" "}
             </span>
           )}
-          {safeText(short(span))}
+          {short(span)}
         </button>
       </span>
       <span role="cell" className={styles.track}>
@@ -228,7 +228,7 @@ function AgentInstructions({ page }: { page: SpansPage }) {
         {page.agents.map((agent) => (
           <details key={agent.name} className={styles.agent}>
             <summary>
-              {safeText(agent.name)} <span className="dim">{agent.tools.length ? `with ${safeText(agent.tools.join(", "))}` : "without tools"}</span>
+              {agent.name} <span className="dim">{agent.tools.length ? `with ${safeText(agent.tools.join(", "))}` : "without tools"}</span>
             </summary>
             {agent.instructions ? <Clipped clip={agent.instructions} /> : <span className="dim">The agent reports no instructions.</span>}
           </details>

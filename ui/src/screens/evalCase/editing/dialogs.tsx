@@ -52,7 +52,7 @@ function Difference({ lines }: { lines: readonly DiffLine[] }) {
               <span aria-hidden>{line.sign}</span>
               <span className="hidden">{WORDS[line.sign]}</span>
             </td>
-            <td>{safeText(line.text)}</td>
+            <td>{line.text}</td>
           </tr>
         ))}
       </tbody>
@@ -109,7 +109,7 @@ function ConflictFields({ conflict, choose }: { conflict: Conflict; choose: (sid
   return (
     <fieldset className={styles.clash}>
       <legend>
-        <code>{safeText(name)}</code> {conflict.both && <b className={styles.both}>changed by both</b>}
+        <code>{name}</code> {conflict.both && <b className={styles.both}>changed by both</b>}
       </legend>
       {(["theirs", "mine"] as const).map((side) => (
         <label key={side} data-chosen={conflict.side === side || undefined}>

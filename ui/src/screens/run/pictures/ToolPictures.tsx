@@ -4,7 +4,6 @@ import { Button } from "../../../components/forms/Button";
 import { Breakable } from "../../../components/text/Breakable";
 import { Copy } from "../../../components/text/Copy";
 import { UNKNOWN, numText, percentText, secondsText } from "../../../components/text/numberFormats";
-import { safeText } from "../../../components/text/safeText";
 import styles from "./Pictures.module.css";
 import { toolFilter, toolsMarkdown } from "./tools";
 
@@ -108,7 +107,7 @@ function ToolRow({ tool, most, slowest, onFilter }: RowProps) {
         {errors.map((error) => (
           <div key={error.text} className="small">
             {errors.length > 1 && `${numText(error.calls)} × `}
-            {safeText(error.text)}
+            {error.text}
           </div>
         ))}
       </td>
