@@ -243,6 +243,19 @@ def test_a_case_that_no_run_passes_shows_the_metric_that_it_misses(
     assert (row["metric"], [cell["score"] for cell in row["cells"]]) == ("response_match_score", [0.0, 0.0])
 
 
+def test_a_run_with_more_trials_is_not_more_expensive(client: TestClient, context: ServerContext) -> None:
+    def priced(text: str) -> dict[str, Any]:
+        usage = {"prompt_token_count": 1000, "candidates_token_count": 10}
+        return {"text": good(text), "usage_metadata": usage, "model_version": "gpt-4o"}
+
+    one = {**SET, "eval_cases": SET["eval_cases"][:1]}
+    for trials in (1, 4):
+        proctor.evaluate_sync(priced, one, config=CONFIG, num_runs=trials, store=context.store_url)
+    costs = [run["cost"] for run in got(client, "/api/matrix", runs="latest,previous")["runs"]]
+    assert costs[0] > 0
+    assert costs[0] == pytest.approx(costs[1])
+
+
 def test_a_case_that_a_run_does_not_have_is_empty_there(
     ran: Ran, client: TestClient, context: ServerContext
 ) -> None:

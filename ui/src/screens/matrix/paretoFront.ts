@@ -2,7 +2,7 @@
 import type { MatrixHead } from "../../data/types";
 
 export const EXPENSES = {
-  cost: "Cost of a case",
+  cost: "Cost of a trial",
   seconds: "Duration of a turn",
   tokens: "Tokens of a turn",
 } as const;

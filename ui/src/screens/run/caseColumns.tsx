@@ -19,8 +19,11 @@ const MOST_MEDIUM = 2; // on a page of medium width
 export function columnsOf(page: RunPage, { costs, chosen }: { costs: boolean; chosen: readonly string[] | null }): Column<CaseRow>[] {
   const several = page.sets.length > 1;
   const metrics = chosen ? page.metrics.filter(({ name }) => chosen.includes(name)).slice(0, MOST_CHOSEN) : decidingMetrics(page, MOST_METRICS);
-  const room = metrics.length <= MOST_METRICS;
+  const few = metrics.length <= MOST_METRICS;
+  const repeated = page.num_runs > 1;
   const has = (name: string, byDefault: boolean) => (chosen ? chosen.includes(name) : byDefault);
+  // the reason needs about 260 pixels; the cost, which arrives later, must not move it
+  const room = metrics.length + [repeated, has("seconds", false), has("tokens", false)].filter(Boolean).length <= MOST_METRICS;
   return [
     {
       id: "case",
@@ -31,12 +34,12 @@ export function columnsOf(page: RunPage, { costs, chosen }: { costs: boolean; ch
       cell: (row) => <Name row={row} several={several} />,
     },
     { id: "outcome", head: "Outcome", width: "132px", narrow: "112px", sortBy: rank, cell: (row) => <Outcome outcome={page.state === "running" && row.outcome === "not_run" ? "pending" : row.outcome} /> },
-    ...(page.num_runs > 1 ? [trials] : []),
+    ...(repeated ? [trials] : []),
     { id: "why", head: "Why", width: "minmax(200px, 2.2fr)", below: room ? "narrow" : "always", cell: (row) => <Why row={row} /> },
     ...metrics.map(({ name, short, thresholds }, index): Column<CaseRow> => ({
       id: name,
       head: <span className={styles.metric} title={`${name}${thresholds.length ? `, threshold ${thresholds.join(" or ")}` : ""}`}><Breakable text={short} /></span>,
-      width: `minmax(0, ${room ? Math.min(116, Math.max(76, 34 + 7 * short.length)) : 84}px)`,
+      width: `minmax(0, ${few ? Math.min(116, Math.max(76, 34 + 7 * short.length)) : 84}px)`,
       ...(index >= MOST_MEDIUM ? { wideOnly: true } : {}),
       align: "end",
       optional: true,

@@ -9,11 +9,13 @@ from proctor.common.safe_text import shorten
 from proctor.reports.content.case_digest import Row, line_up
 from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.manifest import RunRecord
+from proctor.schema.results.model_usage import total_cost
 from proctor.schema.results.run_result import CaseResult, Outcome, RunResult
 from proctor.web.pages.base import MeanFigure, Share, mean_figure, share
 from proctor.web.pages.runs.case_table import LETTERS, SECONDS, TOKENS
 
 _LONGEST_WHY = 300
+_LEFT_OUT = (Outcome.SKIPPED, Outcome.NOT_RUN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,7 @@ class MatrixHead(PageModel):
     tokens: MeanFigure | None
     """The mean number of tokens of a turn; null: not reported."""
     cost: float | None
-    """The cost of a case in US dollars, agent and judges together; null: unknown."""
+    """The cost of a trial in US dollars, agent and judges together; null: unknown."""
 
 
 class MatrixCell(PageModel):
@@ -101,7 +103,7 @@ def matrix_page(runs: Sequence[MatrixRun]) -> MatrixPage:
 
 def _head(run: MatrixRun, result: RunResult) -> MatrixHead:
     counts = result.counts
-    left_out = counts.get(Outcome.SKIPPED, 0) + counts.get(Outcome.NOT_RUN, 0)
+    left_out = sum(counts.get(outcome, 0) for outcome in _LEFT_OUT)
     repeats = result.repeats
     k = repeats.most_trials
     hat = repeats.pass_hat(k) if k > 1 else None
@@ -120,8 +122,15 @@ def _head(run: MatrixRun, result: RunResult) -> MatrixHead:
         k=k,
         seconds=figures.get(SECONDS),
         tokens=figures.get(TOKENS),
-        cost=run.record.summary.case_cost,
+        cost=_trial_cost(run),
     )
+
+
+def _trial_cost(run: MatrixRun) -> float | None:
+    """Return US dollars per executed trial: per case, a run with more trials would seem more expensive."""
+    trials = sum(trial.outcome not in _LEFT_OUT for case in run.cases for trial in case.trials)
+    cost = total_cost(run.record.summary.spent)
+    return cost / trials if cost is not None and trials else None
 
 
 def _row(row: Row, places: Sequence[dict[int, int]]) -> MatrixRow:
