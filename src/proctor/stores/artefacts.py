@@ -74,9 +74,14 @@ class Artefacts:
         Raises:
             StoreError: it cannot be used.
         """
-        objects = _objects(place)
-        objects.check()
-        objects.put_new(f"{_MARKS}/{store.id}", store.name.encode())
+        try:
+            objects = _objects(place)
+            objects.check()
+            objects.put_new(f"{_MARKS}/{store.id}", store.name.encode())
+        except StoreError as error:
+            raise StoreError(
+                f"artefacts: {error}. Correct the setting `artefacts`, or make its location usable"
+            ) from error
         self.place = place
 
     def is_large(self, body: bytes) -> bool:
@@ -89,9 +94,15 @@ class Artefacts:
         Raises:
             StoreError: one cannot be written.
         """
-        if bodies:
+        if not bodies:
+            return
+        try:
             objects = _objects(self.place)
             _for_each(bodies, lambda name: objects.put_new(_path(name), bodies[name]))
+        except StoreError as error:
+            raise StoreError(
+                f"artefacts: {error}. Make the location usable, then continue the run with `proctor resume`"
+            ) from error
 
     def read(self, place: str, name: str) -> bytes:
         """Return a body that was written to `place`, or was moved with everything else to the present location.

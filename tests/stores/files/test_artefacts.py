@@ -268,7 +268,9 @@ def test_a_location_is_a_folder_or_a_bucket_without_secrets(location: str) -> No
 def test_a_folder_that_cannot_be_written_is_reported_before_the_run(tmp_path: Path) -> None:
     (tmp_path / "big").write_text("a file")
     with opened(str(tmp_path / "runs.db"), tmp_path / "big") as store:
-        with pytest.raises(StoreError, match=r"big.*cannot be created"):
+        with pytest.raises(
+            StoreError, match=r"^artefacts: .*big.*cannot be created: .*\. Correct the setting `artefacts`"
+        ):
             begun(store)
         assert store.index(None) == []
 
@@ -280,7 +282,10 @@ def test_a_failed_upload_reports_nothing_as_stored(tmp_path: Path) -> None:
         shutil.rmtree(store._database.artefacts.place)
         Path(store._database.artefacts.place).write_text("a file now")
         writer.put([TrialRecord(0, 0, 0, with_media(PICTURE), failed=False, case=b"{}")], "token")
-        with pytest.raises(StoreError, match="cannot be written: Not a directory"):
+        with pytest.raises(
+            StoreError,
+            match=r"cannot be written: Not a directory\. Make .* continue the run with `proctor resume`$",
+        ):
             writer.finish(RunSummary(), complete=False)
         assert (heard.tokens, heard.failed) == ([], ["token"])
         assert store._database.rows("SELECT COUNT(*) FROM trials") == [(0,)]

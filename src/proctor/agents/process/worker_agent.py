@@ -87,7 +87,7 @@ def reference_of(ref: object) -> str:
             return attribute
     raise AgentLoadError(
         f"The agent {describe_ref(ref)} is {safe_repr(ref)}: an object of this process, which no other one can load. "
-        "To isolate it, name it: package.module:attribute, path/to/agent.py:attribute, or a function at the top of a module."
+        "Name it instead: package.module:attribute, path/to/agent.py:attribute, or a function at the top of a module."
     )
 
 
