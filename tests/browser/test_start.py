@@ -38,6 +38,9 @@ def test_shows_what_it_takes_and_by_what_it_knows(page: Page, site: Site, shot: 
     expect(side).to_contain_text(f"Based on 4 cases of run {greeter['run_id'][:6]}")
     expect(side).to_contain_text(f"proctor eval --agent=replay --set={GREETINGS} --num-runs=3")
     shot(page, "start")
+    page.get_by_role("heading", name="Start a run").click()
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog")).to_contain_text("start the run")
 
 
 @pytest.mark.nightly

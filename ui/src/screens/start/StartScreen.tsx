@@ -85,7 +85,7 @@ function Form({ agents, start, metrics }: Known) {
               {problems.length === 1 ? "1 error" : `${problems.length} errors`}: see the fields.
             </p>
           )}
-          <Button type="submit" look="first" busy={begin.isPending} disabled={!isComplete(request) || state.problems.length > 0 || invalidNumbers(request).length > 0}>
+          <Button type="submit" look="first" action="runAgain" does="start the run" busy={begin.isPending} disabled={!isComplete(request) || state.problems.length > 0 || invalidNumbers(request).length > 0}>
             {begin.isPending ? "Starting …" : "Start the run"}
           </Button>
         </aside>
