@@ -224,7 +224,9 @@ def test_an_object_that_no_string_names_is_a_mistake_of_the_set_up() -> None:
         return text
 
     for agent in (local, lambda text: text, agents_to_isolate.NotJson()):
-        with pytest.raises(SetupError, match=r"no other one can load.*name it: package\.module:attribute"):
+        with pytest.raises(
+            SetupError, match=r"no other one can load.*Name it instead: package\.module:attribute"
+        ):
             run(agent, ["hi"], isolate=True)
 
 
