@@ -7,9 +7,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from math import exp, fsum, isfinite, log, sqrt
+from math import exp, fsum, log, sqrt
 
 from proctor.stats.intervals import at_most, student_quantile
+from proctor.stats.paired_tests import finite
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +57,7 @@ def mean_difference(
     """
     if not 0 < confidence < 1 or (reach is not None and not reach > 0):
         raise ValueError(f"expected 0 < confidence < 1 and a positive reach; got {confidence}, {reach}")
-    counts = Counter(map(float, differences))
-    if not all(map(isfinite, counts)):
-        raise ValueError("expected finite differences")
+    counts = Counter(finite(differences))
     cases = counts.total()
     farthest = max(map(abs, counts), default=0.0)
     most = max(farthest, reach if reach is not None else farthest or 1.0)

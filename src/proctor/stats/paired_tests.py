@@ -65,9 +65,7 @@ def sign_flip_test(differences: Iterable[float], *, resamples: int = RESAMPLES, 
     Raises:
         ValueError: a difference is not a finite number.
     """
-    changed = [float(value) for value in differences if value]
-    if not all(map(isfinite, changed)):
-        raise ValueError("expected finite differences")
+    changed = [value for value in finite(differences) if value]
     if not changed:
         return 1.0
     if len({abs(value) for value in changed}) == 1:
@@ -81,6 +79,18 @@ def sign_flip_test(differences: Iterable[float], *, resamples: int = RESAMPLES, 
     if len(changed) > _MANY:
         return _by_saddlepoint(changed, step=0.0 if steps is None else abs(changed[0] / steps[0]))
     return _by_drawing(changed, resamples, seed)
+
+
+def finite(differences: Iterable[float]) -> list[float]:
+    """Return differences as floats.
+
+    Raises:
+        ValueError: one is not a finite number.
+    """
+    values = [float(value) for value in differences]
+    if (bad := next((value for value in values if not isfinite(value)), None)) is not None:
+        raise ValueError(f"expected finite differences, got {bad}")
+    return values
 
 
 def _as_steps(values: Sequence[float]) -> list[int] | None:
