@@ -94,7 +94,7 @@ def run(
             self.ended = time.perf_counter()
             self.finished += 1
             if self.finished == kill:
-                os.kill(worker_processes()[-1], signal.SIGKILL)
+                os.kill(processes_of(os.getpid(), "trial_server")[-1], signal.SIGKILL)
 
     message = {"parts": [{"text": "hello"}]}
     turns = [{"user_content": message, "final_response": message}]
@@ -117,14 +117,17 @@ def run(
         workload.report(**watch.stop(), start=times.began - called, trials=times.ended - times.began)
 
 
-def worker_processes() -> list[int]:
-    """Return the processes of workers on this machine that this process or its cluster has started."""
+def processes_of(head: int, words: str) -> list[int]:
+    """Return the descendants on this machine of the process `head` whose command lines contain `words`."""
     listed = subprocess.run(["ps", "-wweo", "pid=,ppid=,args="], capture_output=True, text=True, check=True)
-    rows = [line.split(None, 2) for line in listed.stdout.splitlines()]
-    family = {str(os.getpid())}
-    while more := {process for process, parent, *_ in rows if parent in family} - family:
+    rows = [
+        (int(row[0]), int(row[1]), row[2])
+        for row in (line.split(None, 2) for line in listed.stdout.splitlines())
+    ]
+    family = {head}
+    while more := {pid for pid, parent, _ in rows if parent in family} - family:
         family |= more
-    return [int(process) for process, _, *words in rows if process in family and "trial_server" in words[0]]
+    return [pid for pid, _, command in rows if pid in family and words in command]
 
 
 if __name__ == "__main__":

@@ -20,12 +20,12 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.workers import processes_of
 from proctor.errors import ProctorError
 from proctor.schema.results.run_result import Outcome
 from proctor.stores.open import open_store
 from tests.agents.frameworks.environments import python_of, variables_with_bytecode
 from tests.cli.project import case, make_project
-from tests.runs.setup.workers.test_ray import processes_of
 from tests.scenarios.kill.test_kill import nightly
 from tests.stores.postgres.server import PostgresServer, binaries, postgres_server
 

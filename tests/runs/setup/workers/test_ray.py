@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import proctor
+from benchmarks.workers import processes_of
 from tests.agents.frameworks.environments import python_of, variables_with_bytecode
 from tests.cli.project import case, make_project
 from tests.runs.setup.workers.test_processes import Project, comparable
@@ -35,19 +36,6 @@ def wait_until_stored(project: Project, least: int, head: "subprocess.Popen[str]
         assert head.poll() is None, head.communicate()[0]
         assert time.monotonic() < until
         time.sleep(0.2)
-
-
-def processes_of(head: int, words: str) -> list[int]:
-    """Return the processes of the cluster that the process of a run has started, by their command lines."""
-    listed = subprocess.run(["ps", "-wweo", "pid=,ppid=,args="], capture_output=True, text=True, check=True)
-    rows = [
-        (int(row[0]), int(row[1]), row[2])
-        for row in (line.split(None, 2) for line in listed.stdout.splitlines())
-    ]
-    family = {head}
-    while more := {pid for pid, parent, _ in rows if parent in family} - family:
-        family |= more
-    return [pid for pid, _, command in rows if pid in family and words in command]
 
 
 def test_evidence_and_verdicts_are_those_of_a_run_in_one_process(
