@@ -234,6 +234,9 @@ def _find(name: str) -> ModuleSpec | None:
         loaded = sys.modules.get(part)
         try:
             spec = getattr(loaded, "__spec__", None) or PathFinder.find_spec(part, path)
+        except KeyError:  # a namespace package within one that is not imported
+            spec = ModuleSpec(part, None, is_package=True)
+            spec.submodule_search_locations = [str(Path(folder, parts[end - 1])) for folder in path]
         except (ImportError, ValueError):
             return None
         if spec is None or (end < len(parts) and spec.submodule_search_locations is None):

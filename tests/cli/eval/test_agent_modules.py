@@ -80,6 +80,15 @@ def test_folder_also_covers_what_it_imports_from_elsewhere(project: Path) -> Non
     ]
 
 
+def test_a_late_import_through_folders_without_init_is_covered(project: Path) -> None:
+    (project / "depot/north").mkdir(parents=True)
+    (project / "depot/north/shelf.py").write_text("SHELF = 1\n")
+    (project / "store.py").write_text(
+        "def root_agent(text):\n    from depot.north import shelf\n    return text\n"
+    )
+    assert list(agent_manifest("store.py", "store").modules or ()) == ["depot/north/shelf.py"]
+
+
 def test_what_else_was_imported_from_the_package_does_not_count(project: Path) -> None:
     (project / "mail").mkdir()
     for name in ("__init__", "first", "other"):
