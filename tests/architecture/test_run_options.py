@@ -41,7 +41,7 @@ def test_option_is_declared_once(name: str) -> None:
 
 OFFER_RUNS = [
     "cli/eval/",
-    "cli/shared_options.py",
+    "cli/run_flags.py",
     "cli/tools/score_trace.py",
     "pytest_plugin",
     "runs/",

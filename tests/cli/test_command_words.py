@@ -7,9 +7,8 @@ from pathlib import Path
 import click
 import pytest
 
-from proctor.cli.command_base import SectionedCommand
+from proctor.cli.command_base import Number, SectionedCommand, SectionedOption
 from proctor.cli.main import COMMANDS
-from proctor.cli.shared_options import Number, SectionedOption
 from proctor.common.registry import load_object
 from tests.cli.project import case, copy_of, in_this_process, make_project
 

@@ -1,21 +1,132 @@
-"""The base of the commands: help with sections and examples, the validation of the arguments, and the project's settings."""
+"""The base of the commands: how a command and its options are declared, help in sections, the validation of the arguments, and the
+options that several commands share. `run_flags` adds the options of a run.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+import operator
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from proctor.cli.messages import notify
-from proctor.cli.shared_options import OTHER
-from proctor.errors import SetupProblems, did_you_mean
+from proctor.common.option_kinds import LARGEST
+from proctor.errors import did_you_mean
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-    from proctor.runs.setup.settings import Settings
+OTHER = "Other"
+"""The help section of the options that every command has."""
+SHOW = "What to show"
+
+_Command = TypeVar("_Command", bound=Callable[..., object])
+
+
+@dataclass(slots=True)
+class Common:
+    """The options that are accepted before and after the command's name."""
+
+    verbose: int = 0
+    """Number of `-v` options: 1 shows details, 2 also the logs of libraries."""
+    no_color: bool = False
+    arguments: Sequence[str] = ()
+    """The command line as entered, without the program's name."""
+
+
+_current = [Common()]  # not in click's context, which is closed before errors are shown
+
+
+def common() -> Common:
+    """Return the common options of the current command."""
+    return _current[-1]
+
+
+def begin(arguments: Sequence[str]) -> None:
+    """Reset the common options for a new command line."""
+    _current[-1] = Common(no_color=bool(os.environ.get("NO_COLOR")), arguments=arguments)
+
+
+def _louder(_ctx: click.Context, _parameter: click.Parameter, value: int) -> None:
+    common().verbose += value
+
+
+def _plain(_ctx: click.Context, _parameter: click.Parameter, value: bool) -> None:  # noqa: FBT001  (click calls it)
+    common().no_color |= value
+
+
+def common_options(command: _Command) -> _Command:
+    """Add `-v/--verbose` and `--no-color`, which are accepted before and after the command's name."""
+    quiet = option(
+        "--no-color", section=OTHER, is_flag=True, callback=_plain, expose_value=False,
+        help="No colours (also: NO_COLOR=1).",
+    )  # fmt: skip
+    loud = option(
+        "-v", "--verbose", section=OTHER, count=True, callback=_louder, expose_value=False,
+        help="Show more details, and the source of an error; -vv also shows the logs of libraries.",
+    )  # fmt: skip
+    return loud(quiet(command))
+
+
+# --- Help in sections ------------------------------------------------------------------------------------------------
+
+
+class SectionedOption(click.Option):
+    """Click option with a help section; `allow_empty` permits an empty string as its value, `old` are hidden spellings."""
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        *,
+        section: str = "Options",
+        allow_empty: bool = False,
+        old: Sequence[str] = (),
+        **kwargs: Any,
+    ) -> None:
+        super().__init__([*names, *old], **kwargs)
+        self.section, self.allow_empty, self.old = section, allow_empty, frozenset(old)
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """Return the line of the help, without the old spellings."""
+        spellings = self.opts
+        self.opts = [name for name in spellings if name not in self.old]
+        try:
+            return super().get_help_record(ctx)
+        finally:
+            self.opts = spellings
+
+
+def option(
+    *names: str, section: str = "Options", metavar: str | None = None, completes: str = "", **kwargs: Any
+) -> Callable[[_Command], _Command]:
+    """Declare an option listed under the heading `section`; `old` are spellings that still work and are not shown.
+
+    A shell completes its value by `completes`, a key of the table in `completion.py`; by default this is the metavar.
+    """
+    complete = partial(_complete, completes or metavar or "")
+    return click.option(
+        *names, cls=SectionedOption, section=section, metavar=metavar, shell_complete=complete, **kwargs
+    )
+
+
+def argument(
+    name: str, *, metavar: str | None = None, completes: str = "", **kwargs: Any
+) -> Callable[[_Command], _Command]:
+    """Declare an argument. A shell completes it as it does an option: `[RUN]` and `RUN...` like `RUN`."""
+    complete = partial(_complete, completes or (metavar or name.upper()).strip("[]."))
+    return click.argument(name, metavar=metavar, shell_complete=complete, **kwargs)
+
+
+def _complete(
+    kind: str, ctx: click.Context, parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    from proctor.cli.completion import complete
+
+    return complete(kind, ctx, parameter, incomplete)
 
 
 class _WithExamples(click.Command):
@@ -166,26 +277,99 @@ def _spelling(parameter: click.Parameter, value: Any, args: Sequence[str]) -> st
     return parameter.secondary_opts[0] if value is False and parameter.secondary_opts else parameter.opts[0]
 
 
-# --- The project's settings ------------------------------------------------------------------------------------------
+# --- Numbers ---------------------------------------------------------------------------------------------------------
 
 
-def read_settings(options: Mapping[str, object] | None = None) -> Settings:
-    """Return the settings of the project that contains the working folder; `options` are the options of the command.
+_LIMITS = {
+    "least": ("of at least", operator.ge),
+    "most": ("at most", operator.le),
+    "above": ("above", operator.gt),
+    "below": ("below", operator.lt),
+}
 
-    Raises:
-        SettingsError: the settings cannot be read.
-        SetupProblems: settings are misspelled, and `warnings_as_errors` is set.
-    """
-    from proctor.runs.setup.settings import load_settings, misspelled_settings
 
-    settings = load_settings(Path.cwd())
-    warnings = misspelled_settings(Path.cwd(), settings.root)
-    if warnings and (
-        (options or {}).get("warnings_as_errors") or settings.options.get("warnings_as_errors", False)
-    ):
-        from proctor.runs.setup.prepare import errors_from
+class Number(click.ParamType):  # type: ignore[type-arg]  # generic for some releases of click only
+    """A whole number, or with `float` any number, within limits: `least` and `most` are allowed, `above` and `below` are not."""
 
-        raise SetupProblems(errors_from(warnings))
-    for warning in warnings:
-        notify(f"warning: {warning}")
-    return settings
+    name = "number"
+
+    def __init__(self, number: Callable[[Any], float] = int, **limits: float) -> None:
+        self._number, self._limits = number, limits
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Convert the value; reject a number that exceeds the integer range of the store."""
+        with suppress(ValueError):
+            number = self._number(value)
+            if number > LARGEST:
+                self.fail("a number is at most 2**63 - 1 (9223372036854775807)", param, ctx)
+            if all(_LIMITS[name][1](number, limit) for name, limit in self._limits.items()):
+                return number
+        kind = "a whole number" if self._number is int else "a number"
+        limits = " and ".join(f"{_LIMITS[name][0]} {limit:,}" for name, limit in self._limits.items())
+        raise click.BadParameter(f"expected {kind} {limits}, got {value}", ctx, param)
+
+
+# --- Options that several commands share -----------------------------------------------------------------------------
+
+STORE_HELP = "Where runs are kept: a path, or a URL (postgresql://USER@HOST/DATABASE).  [the project's .proctor/store.sqlite3]"
+
+
+def store_option(command: _Command) -> _Command:
+    """Add `--store`."""
+    return option("--store", section=OTHER, metavar="URL", help=STORE_HELP)(command)
+
+
+def report_options(*aliases: str) -> Callable[[_Command], _Command]:
+    """Add `--details`, with its `aliases`, and the options of reports, as in `proctor eval`."""
+    details = option(
+        "--details", *aliases, "details", section=SHOW, is_flag=True,
+        help="Show every case in full, not only those that did not pass (also: -v).",
+    )  # fmt: skip
+    reports = report_outputs("Also write this report, for example json=out.json")
+    return lambda command: details(reports(command))
+
+
+def report_outputs(text: str) -> Callable[[_Command], _Command]:
+    """Add `--report`, whose help begins with `text`, `--format` and `--json`, and the options of a command that writes files."""
+    report = option(
+        "--report", "reports", section=SHOW, multiple=True, metavar="NAME=PATH", help=f"{text}; - is stdout; may be repeated.",
+    )  # fmt: skip
+    return lambda command: report(format_option(json_option(SHOW)(output_options(SHOW)(command))))
+
+
+def format_option(command: _Command) -> _Command:
+    """Add `--format`."""
+    return option(
+        "--format", "format_", section=SHOW, metavar="NAME", completes="REPORT",
+        help="Write this report to stdout, and nothing else: the same as --report NAME=-",
+    )(command)  # fmt: skip
+
+
+def output_options(section: str, *, old: Sequence[str] = ()) -> Callable[[_Command], _Command]:
+    """Add `--overwrite` (with its `old` spellings) and `--make-parents` to a command that writes files."""
+    replaced = (
+        "an existing file, whose comments are lost"
+        if old
+        else "a file that is not an earlier output of the same kind"
+    )
+    overwrite = option(
+        "--overwrite", old=old, section=section, is_flag=True,
+        help=f"Replace {replaced}; never one that Proctor reads or keeps.",
+    )  # fmt: skip
+    parents = parents_option(section)
+    return lambda command: overwrite(parents(command))
+
+
+def parents_option(section: str) -> Callable[[_Command], _Command]:
+    """Add `--make-parents`."""
+    return option(
+        "--make-parents", section=section, is_flag=True, help="Create missing parent folders of output files.",
+    )  # fmt: skip
+
+
+def json_option(section: str) -> Callable[[_Command], _Command]:
+    """Add `--json` to a command that has `--format`."""
+    return option(
+        "--json", "format_", section=section, flag_value="json",
+        help="The JSON report, and nothing else: the same as --format json",
+    )  # fmt: skip

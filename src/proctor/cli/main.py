@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from proctor.cli.command_base import begin, common_options
 from proctor.cli.messages import SETUP_ERROR, exit_code_of
 from proctor.cli.process import (
     duplicate_streams,
@@ -20,7 +21,6 @@ from proctor.cli.process import (
     listen_to_environment,
     read_arguments_from_stdin,
 )
-from proctor.cli.shared_options import begin, common_options
 from proctor.common.registry import load_object
 from proctor.common.version import __version__
 from proctor.errors import RunInUseError, did_you_mean

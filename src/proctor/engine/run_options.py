@@ -1,7 +1,7 @@
 """The options of a run. Each one is declared once, as a field of `RunOptions`.
 
 A field carries how users meet the option: its flags, its help, its group, the kind of its values, and who else takes it.
-The command line (`cli/shared_options.py`), the settings (`runs/setup/settings.py`), the pytest plug-in, the server's form for a new
+The command line (`cli/run_flags.py`), the settings (`runs/setup/settings.py`), the pytest plug-in, the server's form for a new
 run, the checks and the documentation of `evaluate` are all derived from these fields.
 
 To add an option, add a field and run `make options`; the page offers the options with `PAGE` among their uses.

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator
 
 import click
 
+from proctor.cli.command_base import OTHER
 from proctor.cli.main import COMMANDS, SECTIONS, cli
 from proctor.cli.messages import INTERRUPTED, SETUP_ERROR
-from proctor.cli.shared_options import OTHER
 from proctor.common.registry import load_object
 from proctor.schema.results.run_result import CaseResult, RunResult
 from proctor.schema.results.score import Outcome

@@ -7,16 +7,9 @@ from typing import Any
 
 import click
 
-from proctor.cli.command_base import SectionedCommand
+from proctor.cli.command_base import SHOW, SectionedCommand, argument, common_options, option, report_options
 from proctor.cli.process import enable_garbage_collector
-from proctor.cli.shared_options import (
-    SHOW,
-    argument,
-    common_options,
-    option,
-    report_options,
-    run_options,
-)
+from proctor.cli.run_flags import run_options
 from proctor.engine.run_options import OPTIONS, Group
 
 ADK = "As in ADK"

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
-from proctor.cli.command_base import read_settings
+from proctor.cli.command_base import common
 from proctor.cli.eval.execution import Execution, ResultOutputs, Start
 from proctor.cli.eval.run_verdict import carry_out_against, carry_out_part, code_after_empty_part
 from proctor.cli.messages import notify, problems_of
@@ -26,7 +26,7 @@ from proctor.cli.outputs import (
     write_nothing_run,
 )
 from proctor.cli.process import reserve_stdout
-from proctor.cli.shared_options import common
+from proctor.cli.run_flags import read_settings
 from proctor.errors import NothingToRunError, SettingsError, SetupError, SetupProblems
 from proctor.files.eval_sets.selectors import SET_SUFFIXES, sets_in, split_existing
 from proctor.reports.content.estimate import estimate_data, write_estimate

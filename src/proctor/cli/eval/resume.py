@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from proctor.cli.command_base import SectionedCommand
-from proctor.cli.messages import problems_of
-from proctor.cli.shared_options import (
+from proctor.cli.command_base import (
     OTHER,
     STORE_HELP,
+    SectionedCommand,
     argument,
     common,
     common_options,
     option,
     report_options,
-    run_options,
 )
+from proctor.cli.messages import problems_of
+from proctor.cli.run_flags import run_options
 from proctor.engine.run_options import OPTIONS, Group, Use, options_of
 from proctor.errors import SetupError, SetupProblems
 
@@ -98,12 +98,12 @@ def resume(ctx: click.Context, /, run: str | None, **options: Any) -> None:
 
 
 def _resume(run: str | None, options: dict[str, Any], executions: list[Execution]) -> int:
-    from proctor.cli.command_base import read_settings
     from proctor.cli.eval.execution import Execution, ResultOutputs
     from proctor.cli.eval.run_verdict import carry_out_against, shared_resume_hint
     from proctor.cli.messages import notify
     from proctor.cli.outputs import store_of
     from proctor.cli.process import reserve_stdout
+    from proctor.cli.run_flags import read_settings
     from proctor.runs.attempts import warning_of_attempt
     from proctor.runs.resume import caps_of_killed, run_to_resume
     from proctor.runs.setup.settings import prepare_process, usage_limits

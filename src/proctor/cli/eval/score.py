@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from proctor.cli.command_base import SectionedCommand
-from proctor.cli.shared_options import (
+from proctor.cli.command_base import (
+    SectionedCommand,
     argument,
     common,
     common_options,
-    judge_options,
     option,
     report_options,
     store_option,
 )
+from proctor.cli.run_flags import judge_options
 from proctor.engine.run_options import Group, Use, options_of
 
 if TYPE_CHECKING:
@@ -72,10 +72,10 @@ def score(ctx: click.Context, /, run: str, *, store: str | None, **options: Any)
 def _score(
     run: str, store: str | None, options: dict[str, Any], guard: OutputGuard, executions: list[Execution]
 ) -> int:
-    from proctor.cli.command_base import read_settings
     from proctor.cli.eval.execution import Execution, ResultOutputs
     from proctor.cli.outputs import parse_outputs
     from proctor.cli.process import reserve_stdout
+    from proctor.cli.run_flags import read_settings
     from proctor.runs.setup.settings import prepare_process, usage_limits
     from proctor.runs.storage.open import open_runs
 

@@ -16,9 +16,9 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from proctor.cli.command_base import common
 from proctor.cli.eval.eval_request import select_agents_and_sets
 from proctor.cli.messages import Stopped, notify
-from proctor.cli.shared_options import common
 from proctor.files.eval_sets.selectors import CONFIG_NAMES, split_existing
 from proctor.runs.setup.settings import PYPROJECT, SETTINGS_FILE, load_settings, prepare_process, project_root
 

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from proctor.cli.command_base import SectionedCommand
+from proctor.cli.command_base import SectionedCommand, argument, common, common_options, option
 from proctor.cli.file_changes import show_difference
 from proctor.cli.messages import notify
-from proctor.cli.shared_options import argument, common, common_options, option
 from proctor.common.safe_text import clean, count_text
 from proctor.errors import SetupError
 

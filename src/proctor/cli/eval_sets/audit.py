@@ -11,19 +11,19 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from proctor.cli.command_base import SectionedCommand
-from proctor.cli.messages import notify
-from proctor.cli.outputs import HTML, Place, ResultReports, output_guard, write_places
-from proctor.cli.shared_options import (
+from proctor.cli.command_base import (
     SHOW,
     Number,
+    SectionedCommand,
     argument,
     common,
     common_options,
     option,
     report_outputs,
-    run_options,
 )
+from proctor.cli.messages import notify
+from proctor.cli.outputs import HTML, Place, ResultReports, output_guard, write_places
+from proctor.cli.run_flags import run_options
 from proctor.errors import SetupError
 from proctor.runs.storage.open import store_url
 from proctor.stores.open import split_url
@@ -135,7 +135,7 @@ def _audit(
 
 def _make(sets: Sequence[str], options: Mapping[str, Any], store: str | None) -> AuditResult:
     from proctor.authoring.audit.audit_sets import audit_sync
-    from proctor.cli.command_base import read_settings
+    from proctor.cli.run_flags import read_settings
     from proctor.runs.setup.settings import audited_judge, prepare_process
 
     settings, mutants = read_settings(), options["mutants"]

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from proctor.cli.command_base import SectionedCommand
+from proctor.cli.command_base import Number, SectionedCommand, argument, common_options, option, store_option
 from proctor.cli.file_changes import show_audit, show_changes
 from proctor.cli.messages import is_sure, notify, show_setup_error
-from proctor.cli.shared_options import Number, argument, common_options, option, store_option
 from proctor.common.safe_text import clean, count_text
 
 if TYPE_CHECKING:

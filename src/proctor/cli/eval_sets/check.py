@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from proctor.cli.command_base import SectionedCommand
+from proctor.cli.command_base import SectionedCommand, argument, common, common_options, option
 from proctor.cli.messages import SETUP_ERROR
-from proctor.cli.shared_options import argument, common, common_options, option, run_option, run_options
+from proctor.cli.run_flags import run_option, run_options
 from proctor.common.safe_text import clean, clean_json, count_text
 from proctor.engine.run_options import Group
 from proctor.errors import SetupError
@@ -62,7 +62,7 @@ def check(
     Exit codes: 0 no errors (with or without warnings), 2 errors.
     """
     from proctor.authoring.check_files import check_meaning
-    from proctor.cli.command_base import read_settings
+    from proctor.cli.run_flags import read_settings
     from proctor.files.eval_sets.file_problems import check_file
 
     settings = read_settings({"warnings_as_errors": warnings_as_errors})

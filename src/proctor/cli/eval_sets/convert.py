@@ -6,10 +6,9 @@ from pathlib import Path
 
 import click
 
-from proctor.cli.command_base import SectionedCommand
+from proctor.cli.command_base import SectionedCommand, argument, common_options, option, output_options
 from proctor.cli.file_changes import check_new_set, show_problems
 from proctor.cli.messages import notify
-from proctor.cli.shared_options import argument, common_options, option, output_options
 from proctor.common.safe_text import clean, count_text
 
 EXAMPLES = """

@@ -9,10 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from proctor.cli.command_base import SectionedCommand, SectionedGroup
+from proctor.cli.command_base import (
+    Number,
+    SectionedCommand,
+    SectionedGroup,
+    argument,
+    common_options,
+    option,
+    parents_option,
+)
 from proctor.cli.file_changes import show_problems
 from proctor.cli.messages import is_sure, notify
-from proctor.cli.shared_options import Number, argument, common_options, option, parents_option, run_option
+from proctor.cli.run_flags import run_option
 from proctor.common.safe_text import clean, count_text, lines_of
 from proctor.errors import SetupError, did_you_mean
 

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import click
 
-from proctor.cli.command_base import SectionedCommand
+from proctor.cli.command_base import SectionedCommand, argument, common_options
 from proctor.cli.file_changes import show_audit
-from proctor.cli.shared_options import argument, common_options
 from proctor.common.safe_text import clean
 from proctor.errors import SetupError
 from proctor.runs.setup.settings import PYPROJECT, SETTINGS_FILE, load_settings

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from proctor.cli.command_base import SectionedCommand
+from proctor.cli.command_base import SectionedCommand, argument, common_options, option, output_options
 from proctor.cli.file_changes import check_new_set
-from proctor.cli.shared_options import argument, common_options, option, output_options
 from proctor.common.safe_text import clean, count_text
 from proctor.errors import EvalFileError
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from proctor.cli.command_base import SectionedCommand
+from proctor.cli.command_base import SectionedCommand, argument, common_options, option, parents_option
 from proctor.cli.file_changes import show_audit, show_problems
 from proctor.cli.messages import notify
-from proctor.cli.shared_options import argument, common_options, option, parents_option, run_options
+from proctor.cli.run_flags import run_options
 from proctor.common.safe_text import clean, count_text, has_lone_surrogate
 from proctor.errors import SetupError
 

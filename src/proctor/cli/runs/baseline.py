@@ -8,9 +8,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from proctor.cli.command_base import SectionedCommand, SectionedGroup
+from proctor.cli.command_base import (
+    SHOW,
+    SectionedCommand,
+    SectionedGroup,
+    argument,
+    common_options,
+    option,
+    output_options,
+    store_option,
+)
 from proctor.cli.messages import notify
-from proctor.cli.shared_options import SHOW, argument, common_options, option, output_options, store_option
 from proctor.common.safe_text import clean, clean_json
 
 if TYPE_CHECKING:

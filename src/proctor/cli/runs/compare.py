@@ -15,11 +15,10 @@ from proctor.analysis.compare.baselines import load_baseline
 from proctor.analysis.compare.case_diff import parting, parting_data, write_parting
 from proctor.analysis.compare.comparison_report import WRITERS, Writer, write_comparison_error
 from proctor.analysis.compare.sides import find_run
-from proctor.cli.command_base import SectionedCommand
-from proctor.cli.outputs import ResultReports, output_guard, write_places
-from proctor.cli.shared_options import (
+from proctor.cli.command_base import (
     SHOW,
     Number,
+    SectionedCommand,
     argument,
     common,
     common_options,
@@ -28,6 +27,7 @@ from proctor.cli.shared_options import (
     output_options,
     store_option,
 )
+from proctor.cli.outputs import ResultReports, output_guard, write_places
 from proctor.errors import SetupError, UnknownNameError
 from proctor.reports.base import ReportOptions
 from proctor.reports.formats.json_text import write_json

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from proctor.cli.command_base import SectionedCommand
-from proctor.cli.messages import notify
-from proctor.cli.shared_options import (
+from proctor.cli.command_base import (
     Number,
+    SectionedCommand,
     argument,
     common_options,
     json_option,
@@ -20,6 +19,7 @@ from proctor.cli.shared_options import (
     output_options,
     store_option,
 )
+from proctor.cli.messages import notify
 from proctor.errors import SetupError
 
 if TYPE_CHECKING:

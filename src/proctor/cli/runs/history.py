@@ -7,9 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from proctor.cli.command_base import SectionedCommand
+from proctor.cli.command_base import (
+    SHOW,
+    Number,
+    SectionedCommand,
+    argument,
+    common,
+    common_options,
+    option,
+    store_option,
+)
 from proctor.cli.runs.times import Moment
-from proctor.cli.shared_options import SHOW, Number, argument, common, common_options, option, store_option
 
 if TYPE_CHECKING:
     from proctor.schema.analysis.history import RunHistory

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from proctor.cli.command_base import SectionedCommand
+from proctor.cli.command_base import SectionedCommand, argument, common_options, option, store_option
 from proctor.cli.messages import notify
-from proctor.cli.shared_options import argument, common_options, option, store_option
 from proctor.common.safe_text import clean, clean_json
 from proctor.common.secrets import redact_text
 

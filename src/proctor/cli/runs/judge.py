@@ -7,17 +7,17 @@ from typing import Any
 
 import click
 
-from proctor.cli.command_base import SectionedCommand, SectionedGroup
-from proctor.cli.shared_options import (
+from proctor.cli.command_base import (
     Number,
+    SectionedCommand,
+    SectionedGroup,
     argument,
     common,
     common_options,
     option,
-    run_option,
-    run_options,
     store_option,
 )
+from proctor.cli.run_flags import run_option, run_options
 
 WHAT, HOW, SHOW = "What", "How", "What to show"
 

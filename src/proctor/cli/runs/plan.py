@@ -6,8 +6,7 @@ import sys
 
 import click
 
-from proctor.cli.command_base import SectionedCommand
-from proctor.cli.shared_options import SHOW, argument, common_options, option, store_option
+from proctor.cli.command_base import SHOW, SectionedCommand, argument, common_options, option, store_option
 
 WHAT = "What to see"
 

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from proctor.cli.command_base import SectionedCommand
+from proctor.cli.command_base import Number, SectionedCommand, common_options, option, store_option
 from proctor.cli.messages import is_sure, notify
 from proctor.cli.runs.times import Age
-from proctor.cli.shared_options import Number, common_options, option, store_option
 from proctor.common.safe_text import clean, clean_json, count_text
 from proctor.errors import SetupError
 

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from proctor.cli.command_base import SectionedCommand
+from proctor.cli.command_base import Number, SectionedCommand, common, common_options, option, store_option
 from proctor.cli.runs.times import Moment
-from proctor.cli.shared_options import Number, common, common_options, option, store_option
 
 if TYPE_CHECKING:
     from proctor.reports.content.run_list import ListedRun

@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from proctor.cli.command_base import SectionedCommand
-from proctor.cli.messages import ERROR, notify
-from proctor.cli.shared_options import (
+from proctor.cli.command_base import (
     Number,
+    SectionedCommand,
     argument,
     common,
     common_options,
@@ -24,6 +23,7 @@ from proctor.cli.shared_options import (
     output_options,
     store_option,
 )
+from proctor.cli.messages import ERROR, notify
 from proctor.common.safe_text import clean_json
 from proctor.errors import SetupError, UnknownNameError
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from proctor.cli.command_base import SectionedCommand, SectionedGroup
+from proctor.cli.command_base import SectionedCommand, SectionedGroup, argument, common_options, option
 from proctor.cli.print_lines import print_lines
-from proctor.cli.shared_options import argument, common_options, option, run_option
+from proctor.cli.run_flags import run_option
 
 if TYPE_CHECKING:
     from proctor.runs.conformance.check_agent import Finding

@@ -8,9 +8,8 @@ from typing import Any
 
 import click
 
-from proctor.cli.command_base import SectionedCommand
+from proctor.cli.command_base import SectionedCommand, argument, common_options, option
 from proctor.cli.print_lines import print_lines
-from proctor.cli.shared_options import argument, common_options, option
 from proctor.common.registry import METRICS
 from proctor.common.safe_text import clean_json
 from proctor.metrics.base import MetricFacts, example_of, needs_of, options_of, range_of

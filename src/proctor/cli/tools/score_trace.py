@@ -9,8 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from proctor.cli.command_base import SectionedCommand
-from proctor.cli.shared_options import argument, common, common_options, judge_options, option, report_options
+from proctor.cli.command_base import (
+    SectionedCommand,
+    argument,
+    common,
+    common_options,
+    option,
+    report_options,
+)
+from proctor.cli.run_flags import judge_options
 from proctor.engine.run_options import Use, options_of
 
 if TYPE_CHECKING:
@@ -77,10 +84,10 @@ def score_trace(ctx: click.Context, /, traces: tuple[str, ...], **options: Any) 
 def _score_traces(
     traces: Sequence[str], options: dict[str, Any], guard: OutputGuard, executions: list[Execution]
 ) -> int:
-    from proctor.cli.command_base import read_settings
     from proctor.cli.eval.execution import Execution, ResultOutputs
     from proctor.cli.outputs import open_targets, parse_outputs
     from proctor.cli.process import reserve_stdout
+    from proctor.cli.run_flags import read_settings
     from proctor.runs.setup.settings import engine_options, prepare_process
 
     settings = read_settings(options)

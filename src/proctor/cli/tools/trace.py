@@ -11,10 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from proctor.cli.command_base import SectionedCommand, SectionedGroup
+from proctor.cli.command_base import (
+    Number,
+    SectionedCommand,
+    SectionedGroup,
+    argument,
+    common_options,
+    option,
+)
 from proctor.cli.messages import notify
 from proctor.cli.print_lines import print_lines
-from proctor.cli.shared_options import Number, argument, common_options, option
 from proctor.common.safe_text import clean, clean_json
 
 if TYPE_CHECKING:

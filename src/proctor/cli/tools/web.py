@@ -7,8 +7,7 @@ from typing import Any
 
 import click
 
-from proctor.cli.command_base import SectionedCommand
-from proctor.cli.shared_options import Number, argument, common_options, option, store_option
+from proctor.cli.command_base import Number, SectionedCommand, argument, common_options, option, store_option
 
 WHERE, WHO = "Where it listens", "Who may use it"
 
