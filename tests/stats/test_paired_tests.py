@@ -8,9 +8,14 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from proctor.stats import bootstrap as interval, paired_tests
-from proctor.stats.bootstrap import mean_difference, most_lost
-from proctor.stats.paired_tests import holm, mcnemar, sign_flip_test, tarone_holm
+from proctor.stats import paired_tests
+from proctor.stats.paired_tests import (
+    holm,
+    mcnemar,
+    mean_difference,
+    sign_flip_test,
+    tarone_holm,
+)
 from proctor.stats.power import cases_needed, expected_deviation, variance_within
 
 
@@ -170,7 +175,7 @@ def test_distribution_of_resampled_means_matches_a_simulation(
     weights: dict[float, float] = {}
     for value in found:
         weights[value] = weights.get(value, 0.0) + 1
-    worked_out = interval._ResampledMean(weights, cases)
+    worked_out = paired_tests._ResampledMean(weights, cases)
     apart = 1.0 if {*found} <= {-1.0, 0.0, 1.0} else 0.0  # such means lie so far from each other
     spread = means[int(0.975 * len(means))] - means[int(0.025 * len(means))]
     for share, z in ((0.025, -1.959964), (0.05, -1.644854), (0.95, 1.644854), (0.975, 1.959964)):
@@ -321,27 +326,3 @@ def test_the_variance_within_cases_is_that_of_scipys_groups(cases: list[list[flo
 def test_an_interval_goes_with_the_scale_however_large_or_small(scale: float) -> None:
     found, one = mean_difference([scale] * 5 + [-scale, 0.0]), mean_difference([1.0] * 5 + [-1.0, 0.0])
     assert (found.low, found.high) == pytest.approx((one.low * scale, one.high * scale))
-
-
-# --- what may be lost ----------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("error", [0.05, 0.025, 1e-6])
-@pytest.mark.parametrize(("lost", "cases"), [(0, 1), (0, 45), (1, 60), (7, 60), (59, 60), (450, 10_000)])
-def test_what_may_be_lost_is_clopper_and_pearsons_bound(lost: int, cases: int, error: float) -> None:
-    expected = float(scipy_stats().beta.ppf(1 - error, lost + 1, cases - lost))
-    assert most_lost(lost, cases, error=error) == pytest.approx(expected, rel=1e-9)
-
-
-def test_where_all_are_lost_all_may_be_and_parts_of_a_case_lie_between() -> None:
-    assert most_lost(8, 8, error=0.05) == 1
-    none, part, one = (most_lost(lost, 60, error=0.05) for lost in (0, 0.25, 1))
-    assert part == pytest.approx(0.75 * none + 0.25 * one)
-
-
-@pytest.mark.parametrize(
-    ("lost", "cases", "error"), [(-0.5, 3, 0.05), (4, 3, 0.05), (0, 0, 0.05), (0, 3, 0.0)]
-)
-def test_what_may_be_lost_is_of_cases(lost: float, cases: int, error: float) -> None:
-    with pytest.raises(ValueError, match="expected 0 <= lost <= cases"):
-        most_lost(lost, cases, error=error)

@@ -282,3 +282,34 @@ def at_most(most: int, trials: int, rate: float) -> float:
     if most >= trials:
         return 1.0
     return min(1.0, fsum(exactly(passed, trials, rate) for passed in range(most + 1)))
+
+
+def most_lost(lost: float, cases: int, *, error: float) -> float:
+    """Return the upper limit of the share of cases that can be lost, if `lost` of `cases` were lost and none was gained.
+
+    Each case is either lost or unchanged. A share above the limit gives so few losses with a probability of at most
+    `error`, exactly by the binomial distribution. Between whole numbers of cases the limit is interpolated.
+
+    Source: C. J. Clopper and E. S. Pearson, "The use of confidence or fiducial limits illustrated in the case of the
+    binomial", Biometrika 26 (1934), 404-413.
+
+    Raises:
+        ValueError: not 0 <= lost <= cases, no cases, or not 0 < error < 1.
+    """
+    if not (0 <= lost <= cases and cases >= 1 and 0 < error < 1):
+        raise ValueError(f"expected 0 <= lost <= cases, and 0 < error < 1; got {lost}, {cases}, {error}")
+    whole = int(lost)
+    least = _upper_share(whole, cases, error)
+    if whole == lost:
+        return least
+    return least + (lost - whole) * (_upper_share(whole + 1, cases, error) - least)
+
+
+def _upper_share(lost: int, cases: int, error: float) -> float:
+    low, high = lost / cases, 1.0
+    if lost == cases:
+        return high
+    for _ in range(50):
+        middle = (low + high) / 2
+        low, high = (middle, high) if at_most(lost, cases, middle) > error else (low, middle)
+    return high

@@ -13,8 +13,8 @@ from math import ceil, fsum, log2, sqrt
 
 from proctor.analysis.compare.resemblance import resemblance, supposed_resemblance
 from proctor.schema.analysis.comparison import InGeneral
-from proctor.stats.bootstrap import mean_difference, most_lost
-from proctor.stats.paired_tests import sign_flip_test
+from proctor.stats.intervals import most_lost
+from proctor.stats.paired_tests import mean_difference, sign_flip_test
 from proctor.stats.power import cases_needed, expected_deviation, variance_within
 from proctor.stats.unequal_counts import TwoCounts, dealt_out_test, two_shares_interval
 
