@@ -55,8 +55,11 @@ COURSES = {
     "fpfpp": Course.FLAKY,
     "p(ppf)p": Course.FLAKY,
     "p(ppf)f(pff)": Course.FLAKY,
-    "pf(pff)": Course.BROKE,
-    "f(pff)p": Course.FIXED,
+    "pf(pff)": Course.FLAKY,
+    "f(pff)p": Course.FLAKY,
+    "f(fffff)p(pppff)": Course.FIXED,
+    "pf(pppf)": Course.FLAKY,
+    "pf(ffff)": Course.BROKE,
     "ff(pff)": Course.FAILING,
 }
 

@@ -519,6 +519,39 @@ def test_change_of_a_case_with_missing_verdicts(before: str, now: str, change: C
     assert [one.change for one in found.cases] == [one for one in (change,) if one is not None]
 
 
+@pytest.mark.parametrize(
+    ("before", "now", "change"),
+    [
+        pytest.param("P", "PPPF", CaseChange.WITHIN_NOISE, id="1 of 1 is not better than 3 of 4"),
+        pytest.param("F", "PPPP", CaseChange.NOW_PASSES, id="all failed, and all pass"),
+        pytest.param("PPPF", "P", CaseChange.WITHIN_NOISE, id="nor is it better than 3 of 4 before"),
+        pytest.param("P", "F", CaseChange.NOW_FAILS, id="one trial each"),
+        pytest.param("PPPP", "FFFF", CaseChange.NOW_FAILS, id="every trial"),
+        pytest.param("P", "FFFF", CaseChange.NOW_FAILS, id="all passed, and all fail"),
+        pytest.param("PPPP", "PPPF", CaseChange.NOW_FAILS, id="equal numbers of trials"),
+        pytest.param("P" * 20, "PFFFF", CaseChange.NOW_FAILS, id="more than noise"),
+        pytest.param("FFF", "FFFFFP", CaseChange.WITHIN_NOISE, id="another rate with the same verdict"),
+        pytest.param("P", "PPFE", CaseChange.WITHIN_NOISE, id="by the trials that were scored"),
+        pytest.param("P", "PPPE", CaseChange.MISSING, id="an error is not noise"),
+        pytest.param("P", "", CaseChange.MISSING, id="not reached"),
+    ],
+)
+def test_unequal_trials_explain_a_change_unless_it_exceeds_noise(
+    before: str, now: str, change: CaseChange
+) -> None:
+    assert [one.change for one in compared(cases(before), cases(now)).cases] == [change]
+
+
+def test_change_within_noise_keeps_its_outcome_and_is_named_as_such() -> None:
+    found = compared(cases("P"), cases("PPPF"))
+    assert found.outcome is OPEN
+    assert (
+        "1 case passes fewer trials (set/0), within the noise of unequal numbers of trials" in found.sentence
+    )
+    certain = compared(cases("P"), cases("PPPF"), deterministic=True)
+    assert (certain.outcome, certain.cases[0].change) == (WORSE, CaseChange.NOW_FAILS)
+
+
 def test_sure_fall_of_a_deterministic_agent_is_named_despite_a_missing_verdict() -> None:
     found = compared(cases("PP", "PP"), cases("FE", "PP"), deterministic=True)
     assert found.sentence.startswith(

@@ -4972,7 +4972,7 @@ export interface components {
          * @description What happened to one case, in the order in which cases are listed.
          * @enum {string}
          */
-        proctor__schema__analysis__comparison__CaseChange: "now_fails" | "missing" | "now_passes" | "fewer_pass" | "more_pass";
+        proctor__schema__analysis__comparison__CaseChange: "now_fails" | "missing" | "now_passes" | "fewer_pass" | "more_pass" | "within_noise";
         /**
          * CaseChange
          * @description One value of a case that would change.

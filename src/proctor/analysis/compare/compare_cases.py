@@ -160,7 +160,7 @@ def compare_cases(base: Side, candidate: Side, options: CompareOptions) -> Compa
     missing = total_missing(pairs, planned)
     comparison = Comparison(
         base.run, candidate.run, Change.ERROR, "", options.margin, options.confidence,
-        pairs=len(pairs.both), measures=_reported(pairs, options), cases=changed_cases(pairs),
+        pairs=len(pairs.both), measures=_reported(pairs, options), cases=changed_cases(pairs, deterministic=options.deterministic),
         missing_base=missing[0], missing_candidate=missing[1], only_base=pairs.only_base,
         only_candidate=pairs.only_candidate, changed_cases=pairs.changed, left_out=pairs.left_out, look=options.look,
     )  # fmt: skip

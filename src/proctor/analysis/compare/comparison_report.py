@@ -80,6 +80,7 @@ _CASE_ROLES: dict[CaseChange, Role] = {
     CaseChange.NOW_PASSES: "good",
     CaseChange.FEWER_TRIALS: "warning",
     CaseChange.MORE_TRIALS: "warning",
+    CaseChange.WITHIN_NOISE: "dim",
 }
 _VERDICTS = {"worse": Outcome.FAILED, "better": Outcome.PASSED}
 
@@ -389,6 +390,7 @@ def comparison_html(comparison: Comparison) -> str:
 
 
 _LEVELS = {Outcome.FAILED: "error", Outcome.ERROR: "error", Outcome.INCONCLUSIVE: "warning"}
+_WORSE = frozenset({CaseChange.NOW_FAILS, CaseChange.MISSING, CaseChange.FEWER_TRIALS})
 _MOST_ANNOTATED = 9
 """Cases with an annotation of their own: with the outcome ten, as many as GitHub shows of one level."""
 
@@ -405,7 +407,7 @@ def write_github(comparison: Comparison, out: TextIO) -> None:
     lines = [annotation(level, title, [comparison.sentence, *answered, *missing, *steps])]
     for case in comparison.cases[:_MOST_ANNOTATED]:
         trials = f"{trials_text(case.base)} -> {trials_text(case.candidate)}"
-        is_worse = case.change in {CaseChange.NOW_FAILS, CaseChange.MISSING, CaseChange.FEWER_TRIALS}
+        is_worse = case.change in _WORSE and case.candidate.total > 0
         state = CHANGE_WORDS[case.change].state
         text = [trials, *([case.reason] if case.reason else [])]
         lines.append(annotation(level if is_worse else "notice", f"{state}: {case.name}", text))

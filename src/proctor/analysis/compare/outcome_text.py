@@ -222,7 +222,7 @@ def _no_regression(comparison: Comparison) -> str:
 
 def _no_difference(comparison: Comparison) -> str:
     has_drop = any(one.decides and one.is_drop for one in comparison.measures)
-    is_worse = has_drop or comparison.changed(CaseChange.FEWER_TRIALS)
+    is_worse = has_drop or any(one.has_fewer_passes for one in comparison.cases)
     text = "no case that passed now fails, and no drop is significant" if is_worse else "nothing fell"
     return "; ".join(filter(None, (text, missing_text(comparison))))
 
@@ -266,6 +266,9 @@ def _fall_parts(comparison: Comparison) -> Iterator[str]:
     if dropped := [one.name for one in filter(_has_dropped, comparison.changed(CaseChange.FEWER_TRIALS))]:
         cases = "1 case passes" if len(dropped) == 1 else f"{len(dropped):,} cases pass"
         yield f"{cases} far fewer trials ({_named(dropped)}), not significant after correction"
+    if fewer := [one.name for one in comparison.changed(CaseChange.WITHIN_NOISE) if one.has_fewer_passes]:
+        cases = "1 case passes" if len(fewer) == 1 else f"{len(fewer):,} cases pass"
+        yield f"{cases} fewer trials ({_named(fewer)}), within the noise of unequal numbers of trials"
     for one in comparison.measures:
         if one.fell_before_correction and not one.verdict:
             yield f"{change_text(one)}, not significant after correction"

@@ -383,12 +383,15 @@ def _name(key: Key) -> str:
 # --- how each differs ------------------------------------------------------------------------------------------------
 
 
-def changed_cases(pairs: Pairs) -> list[ChangedCase]:
-    """Return the cases that are not as they were: by kind, and within a kind those that moved most first."""
+def changed_cases(pairs: Pairs, *, deterministic: bool = False) -> list[ChangedCase]:
+    """Return the cases that are not as they were: by kind, and within a kind those that moved most first.
+
+    For a deterministic agent, no change is noise.
+    """
     cases = [
         ([*CaseChange].index(case.change), -_size_of_change(before, now), case)
         for key, before, now in pairs.both
-        if (case := _changed_case(key, before, now)) is not None
+        if (case := _changed_case(key, before, now, deterministic=deterministic)) is not None
     ]
     return [case for *_, case in sorted(cases, key=lambda each: each[:2])]
 
@@ -397,17 +400,14 @@ def _lacks_verdict(case: BriefCase) -> bool:
     return case.outcome in (Outcome.ERROR, Outcome.NOT_RUN)
 
 
-def change_of(before: BriefCase, now: BriefCase) -> CaseChange | None:
+def change_of(before: BriefCase, now: BriefCase, *, deterministic: bool = False) -> CaseChange | None:
     """Return how a case differs; `None` where it does not. What is certain despite missing verdicts comes before these."""
-    verdicts = _VERDICT_CHANGES.get((before.outcome, now.outcome))
-    if verdicts is not None:
-        return verdicts
-    was, is_now = before.trials.possible_rates, now.trials.possible_rates
-    if is_now[1] < was[0]:
-        return CaseChange.FEWER_TRIALS
-    if before.trials.passed and now.trials.rate is None:
-        return CaseChange.MISSING
-    return CaseChange.MORE_TRIALS if is_now[0] > was[1] else None
+    if now.outcome is Outcome.NOT_RUN:
+        return CaseChange.MISSING if before.trials.passed else None  # not reached: neither better nor worse
+    trials_change = before.trials.change_to(now.trials)
+    change = _VERDICT_CHANGES.get((before.outcome, now.outcome), trials_change)
+    is_sure = deterministic or _lacks_verdict(now) or change in (None, CaseChange.MISSING)
+    return change if is_sure or not before.trials.is_within_noise(now.trials) else CaseChange.WITHIN_NOISE
 
 
 _VERDICT_CHANGES = {
@@ -416,8 +416,8 @@ _VERDICT_CHANGES = {
 }
 
 
-def _changed_case(key: Key, before: BriefCase, now: BriefCase) -> ChangedCase | None:
-    change = change_of(before, now)
+def _changed_case(key: Key, before: BriefCase, now: BriefCase, *, deterministic: bool) -> ChangedCase | None:
+    change = change_of(before, now, deterministic=deterministic)
     if change is None and _lacks_verdict(before) and now.outcome is Outcome.FAILED:
         change = CaseChange.MISSING  # it may have fallen
     if change is None:

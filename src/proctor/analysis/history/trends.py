@@ -120,8 +120,9 @@ def _is_unstable(points: Sequence[CasePoint], decided: _Decided) -> bool:
 
 
 def _is_chance(newest: CasePoint, before: CasePoint, between: _Of) -> bool:
-    """Return whether a new outcome has no known cause: nothing changed, or the trials differed in both runs."""
-    return _is_unexplained(before, newest, between) or (newest.is_mixed and before.is_mixed)
+    """Return whether a new outcome has no known cause: nothing changed, the trials differed in both runs, or it is noise."""
+    is_noise = (newest.is_mixed and before.is_mixed) or before.counts.is_within_noise(newest.counts)
+    return is_noise or _is_unexplained(before, newest, between)
 
 
 def _turn(points: Sequence[CasePoint], between: _Of) -> VerdictChange:

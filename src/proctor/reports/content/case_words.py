@@ -46,6 +46,11 @@ CHANGE_WORDS: dict[CaseChange, CaseWord] = {
     CaseChange.MORE_TRIALS: CaseWord(
         "more trials pass", "pass more trials", ("case passes more trials", "cases pass more trials")
     ),
+    CaseChange.WITHIN_NOISE: CaseWord(
+        "changed within noise",
+        "changed within noise",
+        ("case changed within noise", "cases changed within noise"),
+    ),
 }
 """What happened to a case between two runs."""
 COURSE_WORDS: dict[Course, CaseWord] = {

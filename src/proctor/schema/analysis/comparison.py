@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 from proctor.common.registry import load_object
 from proctor.schema.results.manifest import Judging, Manifest
 from proctor.schema.results.score import Outcome, refuse_truth
+from proctor.stats.unequal_counts import TwoCounts, case_test
 
 PASSED = "passed"
 """The name of the pass rate among the measures."""
@@ -73,6 +74,8 @@ class CaseChange(StrEnum):
     """Its verdict is unchanged, and a smaller share of its trials passes."""
     MORE_TRIALS = "more_pass"
     """Its verdict is unchanged, and a larger share of its trials passes."""
+    WITHIN_NOISE = "within_noise"
+    """Its verdict or its pass rate changed, and the unequal numbers of trials of the two runs explain it: 1 of 1, and 3 of 4."""
 
     __bool__ = refuse_truth
 
@@ -106,6 +109,29 @@ class Trials:
         total = self.total
         return (self.passed / total, (self.passed + self.other) / total) if total else (0.0, 1.0)
 
+    def change_to(self, now: Trials) -> CaseChange | None:
+        """Return how the pass rate changed. What is certain despite missing verdicts comes before these."""
+        was, is_now = self.possible_rates, now.possible_rates
+        if is_now[1] < was[0]:
+            return CaseChange.FEWER_TRIALS
+        if self.passed and now.rate is None:
+            return CaseChange.MISSING
+        return CaseChange.MORE_TRIALS if is_now[0] > was[1] else None
+
+    def is_within_noise(self, now: Trials) -> bool:
+        """Return whether unequal numbers of trials explain the change to `now`: 1 of 1 is not better than 3 of 4.
+
+        The test is Fisher's exact one, one-sided at `UNCORRECTED`, over the trials that passed or failed. If all of one side
+        passed and all of the other failed, the change is not noise.
+        """
+        scored, scored_now = self.passed + self.failed, now.passed + now.failed
+        if self.total == now.total or not scored or not scored_now:
+            return False
+        if {self.passed / scored, now.passed / scored_now} == {0.0, 1.0}:
+            return False
+        counts = TwoCounts(self.passed, scored, now.passed, scored_now)
+        return min(case_test(one)[0] for one in (counts, counts.swap())) > UNCORRECTED
+
 
 @dataclass(frozen=True, slots=True)
 class ChangedCase:
@@ -129,6 +155,11 @@ class ChangedCase:
     def name(self) -> str:
         """The name in the form `set/case`."""
         return f"{self.eval_set_id}/{self.eval_id}"
+
+    @property
+    def has_fewer_passes(self) -> bool:
+        """Whether a smaller share of its trials passes, whatever the missing verdicts are."""
+        return self.base.change_to(self.candidate) is CaseChange.FEWER_TRIALS
 
 
 @dataclass(frozen=True, slots=True)

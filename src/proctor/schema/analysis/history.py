@@ -20,7 +20,7 @@ class Course(StrEnum):
     UNDECIDED = "undecided"
     """Its newest run gave no verdict: an error, or not enough trials."""
     FLAKY = "flaky"
-    """Its verdict varies without a known difference between the runs, or changes back and forth."""
+    """Its verdict varies without a known difference between the runs, within the noise of unequal trials, or back and forth."""
     FIXED = "fixed"
     """It passed in its newest run, and failed in the previous one."""
     STEADY = "steady"

@@ -19,6 +19,7 @@ export const CHANGE_WORDS = {
   now_passes: ["now passes", "now pass"],
   fewer_pass: ["fewer trials pass", "pass fewer trials"],
   more_pass: ["more trials pass", "pass more trials"],
+  within_noise: ["changed within noise", "changed within noise"],
 } as const;
 
 /** The state of a case over its runs: for one case, and behind a number above 1. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { ChangedLine, ComparisonPage, MeasuredLine, PairLine, RunRow } from "../../data/types";
 import { stepOf, turns } from "./CasePair";
-import { apiPath, comparablePair, neighbourOf, caseHref, changeSummary, pairsText, probability, reaches, sentenceText, caseMatcher, toneOf } from "./comparisonText";
+import { apiPath, comparablePair, neighbourOf, caseHref, changeSummary, markOf, pairsText, probability, reaches, sentenceText, caseMatcher, toneOf } from "./comparisonText";
 
 function measured(more: Partial<MeasuredLine>): MeasuredLine {
   return { name: "m", figure: false, decides: true, difference: 0, low: 0, high: 0, verdict: "", ...more } as MeasuredLine;
@@ -10,6 +10,17 @@ function measured(more: Partial<MeasuredLine>): MeasuredLine {
 function changed(eval_id: string, more: Partial<ChangedLine> = {}): ChangedLine {
   return { eval_set_id: "set", eval_id, change: "now_fails", metric: "", reason: "", ...more } as ChangedLine;
 }
+
+describe("the sign of a change", () => {
+  it.each([
+    ["now_fails", "f", "worse"],
+    ["within_noise", "pppf", "inconclusive"],
+    ["missing", "ppe", "error"],
+    ["missing", "", "not_run"],
+  ] as const)("%s with trials '%s': %s", (change, candidate, sign) => {
+    expect(markOf({ change, candidate })).toBe(sign);
+  });
+});
 
 describe("the runs that are compared if none is named", () => {
   const run = (run_id: string, sets: string[], state = "finished") => ({ run_id, sets, state }) as RunRow;

@@ -11,7 +11,13 @@ export const CHANGES: Readonly<Record<ChangedLine["change"], [word: string, outc
   now_passes: [capital(CHANGE_WORDS.now_passes[0]), "better"],
   fewer_pass: [capital(CHANGE_WORDS.fewer_pass[0]), "inconclusive"],
   more_pass: [capital(CHANGE_WORDS.more_pass[0]), "inconclusive"],
+  within_noise: [capital(CHANGE_WORDS.within_noise[0]), "inconclusive"],
 };
+
+/** The sign of a change; a case that the candidate did not reach is neither worse nor in error. */
+export function markOf({ change, candidate }: Pick<ChangedLine, "change" | "candidate">): string {
+  return change === "missing" && !candidate ? "not_run" : CHANGES[change][1];
+}
 
 export type Change = keyof typeof CHANGES;
 

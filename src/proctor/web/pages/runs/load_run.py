@@ -19,12 +19,11 @@ from proctor.reports.content.case_digest import CaseWarnings
 from proctor.reports.content.failure_causes import Cause, FailureGroup, cause_of, group_failures
 from proctor.reports.content.run_list import ListedRun, short_ids
 from proctor.runs.storage.queries import RunFilter
-from proctor.schema.analysis.comparison import CaseChange, Trials
+from proctor.schema.analysis.comparison import CaseChange
 from proctor.schema.results.case_result import FaultRates
 from proctor.schema.results.manifest import NO_ANNOTATION, RunRecord, RunState, judging_number
 from proctor.schema.results.run_result import CaseResult, Outcome
 from proctor.stats.intervals import ClusteredMean
-from proctor.stats.unequal_counts import TwoCounts, case_test
 from proctor.stores.baselines import baseline_names
 from proctor.web.pages.base import MeanFigure, mean_figure
 from proctor.web.pages.bounded_cache import BoundedCache
@@ -44,9 +43,6 @@ from proctor.web.pages.runs.run_page import (
 
 if TYPE_CHECKING:
     from proctor.stores.base import RunEntry, Store
-
-_NOISE = 0.05
-"""The p-value above which a difference between unequal numbers of trials is noise."""
 
 # --- the list -----------------------------------------------------------------------------------------------------------
 
@@ -339,8 +335,8 @@ def _score_changes(pairs: Pairs) -> dict[str, MeanFigure]:
 
 
 def _direction(before: BriefCase, now: BriefCase) -> Direction | None:
-    """Return how a decided case changed; with another number of trials only if chance does not explain it."""
-    if Outcome.NOT_RUN in (before.outcome, now.outcome) or _is_noise(before.trials, now.trials):
+    """Return how a decided case changed."""
+    if Outcome.NOT_RUN in (before.outcome, now.outcome):
         return None
     match change_of(before, now):
         case CaseChange.NOW_FAILS | CaseChange.MISSING | CaseChange.FEWER_TRIALS:
@@ -348,16 +344,6 @@ def _direction(before: BriefCase, now: BriefCase) -> Direction | None:
         case CaseChange.NOW_PASSES | CaseChange.MORE_TRIALS:
             return "better"
     return None
-
-
-def _is_noise(before: Trials, now: Trials) -> bool:
-    """Whether unequal numbers of trials explain another pass rate: 1 of 1 is not better than 3 of 4."""
-    if before.total == now.total or before.rate is None or now.rate is None:
-        return False
-    if {before.rate, now.rate} == {0.0, 1.0}:
-        return False
-    counts = TwoCounts(before.passed, before.total, now.passed, now.total)
-    return min(case_test(one)[0] for one in (counts, counts.swap())) > _NOISE
 
 
 def _count_changes(changes: Sequence[Changed], cases: int, not_run: int) -> dict[str, int]:
