@@ -14,7 +14,7 @@ from proctor.common.registry import METRICS
 from proctor.errors import ProctorError, SetupError, SetupProblems
 from proctor.runs.attempts import ended
 from proctor.runs.storage.open import StoreLike, is_open, open_runs, store_option
-from proctor.schema.analysis.comparison import Comparison
+from proctor.schema.analysis.comparison import Change, Comparison
 from proctor.schema.format.criterion import EFFICIENCY_METRICS
 from proctor.schema.results.run_result import RunResult
 
@@ -136,7 +136,6 @@ def _side(run: str | RunResult, store: StoreLike) -> KnownSide:
 def _compare(base: KnownSide, candidate: KnownSide, request: _Request) -> Comparison:
     from proctor.analysis.compare.compare_cases import compare_cases
     from proctor.analysis.compare.interim_looks import looked_at
-    from proctor.analysis.compare.next_steps import as_scored, next_steps, rescore_step
     from proctor.runs.differences import (
         case_differences,
         find_differences,
@@ -155,14 +154,7 @@ def _compare(base: KnownSide, candidate: KnownSide, request: _Request) -> Compar
     if options.deterministic:
         before, now = check_deterministic(before), check_deterministic(now)
     comparison = compare_cases(before, now, options)
-    store, is_baseline = store_option(request.store), request.baseline is not None
-    rescore = rescore_step(comparison, base[1][1], candidate[1][1], is_baseline=is_baseline, store=store)
-    conditions = as_scored(base[1], candidate[1])
-    shared = [side.run.run_id for side in (before, now) if side.is_shared]
-    steps = next_steps(
-        comparison, *conditions, options.budget.cases, is_baseline=is_baseline, shared=shared, store=store
-    )
-    comparison.next_steps = [rescore, *steps] if rescore else [*steps]
+    comparison.next_steps = _next_steps(comparison, base, candidate, options, request)
     comparison.unlike = [
         *case_differences(
             comparison.changed_cases,
@@ -175,6 +167,25 @@ def _compare(base: KnownSide, candidate: KnownSide, request: _Request) -> Compar
     ]
     _check_comparison(comparison, strict=request.strict)
     return comparison
+
+
+def _next_steps(
+    comparison: Comparison, base: KnownSide, candidate: KnownSide, options: CompareOptions, request: _Request
+) -> list[str]:
+    """Return what would decide a comparison, and how to score both runs alike; nothing if it is decided and they were."""
+    is_decided = comparison.outcome not in (Change.INCONCLUSIVE, Change.ERROR)
+    if is_decided and not any(one.apart for one in comparison.measures):
+        return []
+    from proctor.analysis.compare.next_steps import as_scored, next_steps, rescore_step
+
+    store, is_baseline = store_option(request.store), request.baseline is not None
+    rescore = rescore_step(comparison, base[1][1], candidate[1][1], is_baseline=is_baseline, store=store)
+    conditions = as_scored(base[1], candidate[1])
+    shared = [side.run.run_id for side, _ in (base, candidate) if side.is_shared]
+    steps = next_steps(
+        comparison, *conditions, options.budget.cases, is_baseline=is_baseline, shared=shared, store=store
+    )
+    return [rescore, *steps] if rescore else [*steps]
 
 
 def _compare_options(base: KnownSide, candidate: KnownSide, request: _Request) -> CompareOptions:
