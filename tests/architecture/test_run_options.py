@@ -70,7 +70,8 @@ def test_settings_and_plugin_and_page_take_only_declared_options() -> None:
     assert setting_kinds().keys() - OPTIONS.keys() <= own
     assert {field.name for field in fields(Settings)} == {*own, "options"}
     assert {option.key for option in OF_PYTEST} - OPTIONS.keys() == {"agent"}
-    assert StartRun.model_fields.keys() - OPTIONS.keys() == {"agent", "eval_sets", "failed_of", "criteria"}
+    own_of_page = {"agent", "eval_sets", "failed_of", "options_of", "criteria"}
+    assert StartRun.model_fields.keys() - OPTIONS.keys() == own_of_page
 
 
 def test_every_option_has_a_help_text_and_a_valid_default() -> None:

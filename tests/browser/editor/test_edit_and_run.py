@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import Site
+from tests.browser.conftest import Problems, Site
 from tests.browser.editor.flow import Flow
 from tests.browser.samples import proctor
 
@@ -88,6 +88,24 @@ def test_the_failures_of_a_run_are_run_again_by_two_keys(page: Page, greetings: 
     expect(page.get_by_role("heading", name="greeter on greetings")).to_be_visible()
     newest = greetings.get("/api/runs")["items"][0]
     assert newest["cases"] == 2
+
+
+def test_a_refusal_has_the_focus_so_that_enter_does_not_close_it(
+    page: Page, greetings: Site, problems: Problems
+) -> None:
+    problems.expect("422")
+    run = greetings.get("/api/runs")["items"][-1]
+    page.goto(f"{greetings.url}/runs/{run['run_id']}")
+    expect(page.get_by_role("button", name="Run again", exact=True)).to_be_visible()
+    agent = greetings.folder / "greeter.py"
+    agent.rename(agent.with_suffix(".away"))
+    page.keyboard.press("r")
+    dialog = page.get_by_role("dialog")
+    expect(dialog.get_by_role("alert")).to_contain_text("greeter.py")
+    expect(dialog.get_by_role("alert")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(dialog).to_be_visible()
+    agent.with_suffix(".away").rename(agent)
 
 
 def test_a_run_is_named_starred_made_a_baseline_and_deleted(

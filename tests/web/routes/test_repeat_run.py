@@ -9,8 +9,10 @@ import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
+from proctor.web.pages.start import StartRun
 from proctor.web.server.app import create_app
 from proctor.web.server.context import ServerContext
+from proctor.web.server.runs.run_command import InvalidRunError, command_of
 from tests.cli.project import in_this_process
 from tests.web.stored_runs import working_in
 
@@ -62,6 +64,17 @@ def client(folder: Path) -> Iterator[TestClient]:
 OPTIONS = {"agent": "polite.py", "num_runs": 2, "concurrency": 3}
 
 
+def _words(folder: Path, request: dict[str, Any]) -> list[str]:
+    """The command of a request; raises InvalidRunError."""
+    return command_of(
+        StartRun.model_validate(request), ServerContext(root=folder, store_url=folder / "runs.sqlite3")
+    )
+
+
+def _options(page: Any) -> dict[str, Any]:
+    return {**OPTIONS, "options_of": page["run_id"]}
+
+
 def _get(client: TestClient, query: str, path: str = "repeat") -> Any:
     answer = client.get(f"/api/start/{path}?{query}")
     assert answer.status_code == 200, answer.text
@@ -80,15 +93,16 @@ class TestRepeatedRun:
     def test_has_agent_cases_config_and_options(
         self, client: TestClient, query: str, expected: dict[str, Any]
     ) -> None:
-        assert _get(client, query)["request"] == {**OPTIONS, **expected}
+        page = _get(client, query)
+        assert page["request"] == {**_options(page), **expected}
 
     def test_of_failures_names_the_run_which_has_the_config(self, client: TestClient) -> None:
         page = _get(client, "run=latest&failures=true")
-        assert page["request"] == {**OPTIONS, "failed_of": page["run_id"], "eval_sets": []}
+        assert page["request"] == {**_options(page), "failed_of": page["run_id"], "eval_sets": []}
 
-    def test_names_the_options_that_the_page_has_no_field_for(self, client: TestClient) -> None:
-        [note] = _get(client, "run=latest")["notes"]
-        assert "--keep-going" in note
+    def test_has_the_options_that_the_page_has_no_field_for(self, client: TestClient, folder: Path) -> None:
+        page = _get(client, "run=latest")
+        assert ("--keep-going" in _words(folder, page["request"]), page["notes"]) == (True, [])
 
     def test_names_the_cases_that_the_file_no_longer_has(self, client: TestClient, folder: Path) -> None:
         _write_set(folder, "kind", "mild", "new")
@@ -125,15 +139,108 @@ class TestRepeatedRun:
         answer = client.get(f"/api/start/repeat?{query}")
         assert (answer.status_code, message in answer.json()["detail"]) == (status, True), answer.text
 
-    def test_of_an_agent_that_the_page_may_not_start_is_refused_as_any_request(self, folder: Path) -> None:
+    def test_of_an_agent_that_only_the_run_names_is_accepted_for_that_run_alone(self, folder: Path) -> None:
         settings = folder / "proctor.toml"
         before = settings.read_text(encoding="utf-8")
         settings.write_text('agent = "other.py"\n', encoding="utf-8")
         with TestClient(_app(folder), base_url="http://127.0.0.1:8000") as client:
-            answer = client.post("/api/estimates", json=_get(client, "run=latest")["request"])
+            request = _get(client, "run=latest")["request"]
+        assert "--agent=polite.py" in _words(folder, request)
+        with pytest.raises(InvalidRunError, match="no agent named"):
+            _words(folder, {**request, "options_of": None})
         settings.write_text(before, encoding="utf-8")
-        assert answer.status_code == 422
-        assert "no agent named 'polite.py'" in answer.json()["detail"]
+
+
+USER = """def user(so_far):
+    return None if so_far else "Hello!"
+"""
+ANSWERS = [
+    {"when": "Hello", "say": {"verdicts": [{"number": 1, "evidence": "", "rationale": "", "verdict": "yes"}]}}
+]
+SCENARIO = {
+    "eval_set_id": "plans",
+    "eval_cases": [
+        {
+            "eval_id": "asks",
+            "conversation_scenario": {"starting_prompt": "Hello!", "conversation_plan": "Greet."},
+            "rubrics": [
+                {
+                    "rubric_id": "polite",
+                    "type": "FINAL_RESPONSE_QUALITY",
+                    "rubric_content": {"text_property": "It is polite."},
+                }
+            ],
+        }
+    ],
+}
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("outside") / "project"
+    folder.mkdir()
+    (folder / "polite.py").write_text(AGENT, encoding="utf-8")
+    (folder / "user.py").write_text(USER, encoding="utf-8")
+    (folder / "plans.evalset.json").write_text(json.dumps(SCENARIO), encoding="utf-8")
+    (folder / "answers.json").write_text(json.dumps(ANSWERS), encoding="utf-8")
+    criteria = {"criteria": {"rubric_based_final_response_quality_v1": 0.5}}
+    (folder.parent / "shared.json").write_text(json.dumps(criteria), encoding="utf-8")
+    command = "eval polite.py plans.evalset.json --config ../shared.json --user user.py --judge scripted:answers.json --store runs.sqlite3"
+    with working_in(folder):
+        ended = in_this_process(*command.split())
+    assert ended.returncode == 0, ended.stderr
+    return folder
+
+
+@pytest.fixture
+def of_place(place: Path) -> Iterator[TestClient]:
+    with TestClient(_app(place), base_url="http://127.0.0.1:8000") as client:
+        yield client
+
+
+class TestRunWithFilesOfItsOwn:
+    """A run whose simulated user, judge, config and agent only its command named, some outside of the project's folder."""
+
+    def test_is_repeated_with_them(self, of_place: TestClient) -> None:
+        request = _get(of_place, "run=latest")["request"]
+        answer = of_place.post("/api/estimates", json=request)
+        assert answer.status_code == 200, answer.text
+        words = answer.json()["command"].split()
+        assert {"--user=user.py", "--judge=scripted:answers.json", "--config=../shared.json"} <= {*words}
+
+    @pytest.mark.parametrize(
+        ("change", "field"),
+        [
+            ({"judge": "scripted:other.json"}, "judge"),
+            ({"config": "../other.json"}, "config"),
+            ({"eval_sets": [{"path": "../other.evalset.json"}]}, "eval_sets"),
+            ({"agent": "other.py"}, "agent"),
+            ({"options_of": "nothing"}, "options_of"),
+        ],
+        ids=lambda value: value if isinstance(value, str) else "",
+    )
+    def test_names_no_other_file(
+        self, of_place: TestClient, place: Path, change: dict[str, Any], field: str
+    ) -> None:
+        request = _get(of_place, "run=latest")["request"] | change
+        with pytest.raises(InvalidRunError) as refused:
+            _words(place, request)
+        assert field in [problem.field for problem in refused.value.problems]
+
+    def test_of_another_store_brings_its_files_nowhere(self, place: Path, tmp_path: Path) -> None:
+        """The manifest of an imported run is data: it must not make a server load a file."""
+        with working_in(place):
+            exported = in_this_process("export", "latest", "--format=jsonl", "--store=runs.sqlite3").stdout
+        (tmp_path / "run.jsonl").write_text(exported, encoding="utf-8")
+        (tmp_path / "user.py").write_text(USER, encoding="utf-8")
+        with working_in(tmp_path):
+            ended = in_this_process("import", "run.jsonl", "--store=runs.sqlite3")
+            assert ended.returncode == 0, ended.stderr
+        with TestClient(_app(tmp_path), base_url="http://127.0.0.1:8000") as client:
+            page = _get(client, "run=latest")
+        assert "options_of" not in page["request"]
+        with pytest.raises(InvalidRunError, match="was imported"):
+            _words(tmp_path, {**page["request"], "options_of": page["run_id"]})
 
 
 class TestRunOfSet:
@@ -141,7 +248,7 @@ class TestRunOfSet:
         [eval_set] = client.get("/api/eval-sets").json()["items"]
         page = _get(client, f"set={eval_set['id']}&case=kind", "of-set")
         chosen = [{"path": SET, "cases": ["kind"]}]
-        assert page["request"] == {**OPTIONS, "config": "strict.json", "eval_sets": chosen}
+        assert page["request"] == {**_options(page), "config": "strict.json", "eval_sets": chosen}
 
     @pytest.mark.parametrize(
         ("agents", "expected"),

@@ -4548,6 +4548,8 @@ export interface components {
             eval_sets?: components["schemas"]["ChosenSet"][];
             /** Failed Of */
             failed_of?: string | null;
+            /** Options Of */
+            options_of?: string | null;
             /** Criteria */
             criteria?: {
                 [key: string]: unknown;

@@ -11,14 +11,14 @@ interface Props {
   /** What can be done: buttons at the foot. */
   foot?: React.ReactNode;
   wide?: boolean;
-  /** It begins at the control with this `data-begin`. Default: at its first field. */
+  /** It begins at the control with this `data-begin`. Default: at its first field, else at its text, where Enter does nothing. */
   begin?: string;
 }
 
 const FIELDS = "input:enabled, textarea:enabled, select:enabled";
 
 function firstControl(body: HTMLElement | null, begin: string): HTMLElement | null {
-  return (begin ? body?.querySelector<HTMLElement>(`[data-begin="${begin}"]`) : null) ?? body?.querySelector<HTMLElement>(FIELDS) ?? null;
+  return (begin ? body?.querySelector<HTMLElement>(`[data-begin="${begin}"]`) : null) ?? body?.querySelector<HTMLElement>(FIELDS) ?? body;
 }
 
 /** A question or a help over the page. Escape and a click outside close it; the focus comes back. */
@@ -41,7 +41,7 @@ export function Dialog({ open, onClose, title, children, foot, wide = false, beg
           ✕
         </Button>
       </div>
-      <div ref={body} className={styles.body}>{children}</div>
+      <div ref={body} tabIndex={-1} className={styles.body}>{children}</div>
       {foot && <div className={styles.foot}>{foot}</div>}
     </Ariakit.Dialog>
   );

@@ -52,10 +52,13 @@ function Form({ repeated, agents, stay, close }: { repeated: RunRequest; agents:
   const go = () =>
     begin.mutate({ method: "POST", path: "/api/runs", body: requestBody(request) }, { onSuccess: ({ body }) => !stay && navigate(`/runs/${encodeURIComponent(body.run_id)}`) });
   const form = useRef<HTMLFormElement>(null);
-  const canStart = isComplete(request) && !state.busy && problems.length === 0;
+  const canStart = isComplete(request) && !state.busy && problems.length === 0 && !begin.isPending;
+  const isRefused = problems.length > 0;
   useEffect(() => {
-    if (canStart) form.current?.querySelector<HTMLButtonElement>("[type=submit]")?.focus();
-  }, [canStart]);
+    // the button loses the focus while it is disabled: an error that prevents the run gets it, and Enter does not close the dialog
+    const to = canStart ? "[type=submit]" : isRefused && !form.current?.contains(document.activeElement) ? "[data-problems]" : null;
+    if (to) form.current?.querySelector<HTMLElement>(to)?.focus();
+  }, [canStart, isRefused]);
   if (begin.data && stay) return <RunOutcome run={begin.data.body.run_id} again={() => begin.reset()} close={close} />;
   return (
     <form
@@ -72,9 +75,13 @@ function Form({ repeated, agents, stay, close }: { repeated: RunRequest; agents:
         <p key={note} className={styles.hint}>{note}</p>
       ))}
       <EstimatePanel state={state} />
-      {problems.map(({ message }) => (
-        <p key={message} className={styles.wrong} role="alert">{message}</p>
-      ))}
+      {isRefused && (
+        <div data-problems tabIndex={-1} role="alert">
+          {problems.map(({ message }) => (
+            <p key={message} className={styles.wrong}>{message}</p>
+          ))}
+        </div>
+      )}
       <ErrorNote error={begin.error && !refused.length ? begin.error : state.error} />
       <p className={styles.hint}>
         This is a new run in the history.{repeated.run_id && ` Run ${repeated.run_id.slice(0, 6)} stays unchanged.`}

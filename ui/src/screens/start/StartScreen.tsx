@@ -106,7 +106,8 @@ interface Part {
 }
 
 function AgentAndSets({ request, change, agents, start, problems }: Part & Omit<Known, "metrics">) {
-  const options = [["", "choose one"], ...agents.items.map(({ name }) => [name, name === "replay" ? "replay (of the recording)" : name])] as const;
+  const names = withChosen(agents.items.map(({ name }) => name), request.agent);
+  const options = [["", "choose one"], ...names.map((name) => [name, name === "replay" ? "replay (of the recording)" : name])] as const;
   return (
     <section className={styles.part}>
       <h2>Agent and eval sets</h2>
@@ -117,6 +118,7 @@ function AgentAndSets({ request, change, agents, start, problems }: Part & Omit<
         error={problemsOf(problems, "agent")}
         onChange={({ target }) => change({ agent: target.value })}
       />
+      <OptionsOf request={request} change={change} problems={problems} />
       <FailedOf request={request} change={change} problems={problems} />
       <h3>Eval sets</h3>
       <SetsPicker sets={agentSetsFirst(start.sets, agents, request.agent)} chosen={request.eval_sets} onChange={(eval_sets) => change({ eval_sets })} />
@@ -132,6 +134,20 @@ function AgentAndSets({ request, change, agents, start, problems }: Part & Omit<
         <NumberField name="limit" label="Limit" hint="Only the first N cases of each eval set" request={request} change={change} problems={problems} />
       </div>
     </section>
+  );
+}
+
+/** The run whose other options apply: the estimate shows them in the command. */
+function OptionsOf({ request, change, problems }: Part) {
+  if (!request.options_of) return null;
+  return (
+    <>
+      <p className={styles.hint}>
+        The options of run {request.options_of.slice(0, 6)} that have no field here apply, too: see the equivalent command.{" "}
+        <Button look="quiet" onClick={() => change({ options_of: undefined })}>Leave them out</Button>
+      </p>
+      <FieldError text={problemsOf(problems, "options_of")} />
+    </>
   );
 }
 
@@ -164,7 +180,7 @@ function Scoring({ request, change, start, metrics, problems }: Part & Omit<Know
       <h2>Scoring</h2>
       <SelectField
         label="Criteria"
-        options={[["", projectDefault], ["*", "metrics chosen here"], ...start.configs.map((path): [string, string] => [path, path])]}
+        options={[["", projectDefault], ["*", "metrics chosen here"], ...withChosen(start.configs, request.config).map((path): [string, string] => [path, path])]}
         value={value}
         error={problemsOf(problems, "config", "criteria", "metrics")}
         onChange={({ target }) => change(chosenConfig(target.value))}
@@ -202,6 +218,11 @@ function Accepted({ request, change }: Omit<Part, "problems">) {
       ))}
     </div>
   );
+}
+
+/** The choices, with the present one: a repeated run may name another agent or config than the project. */
+function withChosen(names: readonly string[], chosen: string | undefined): readonly string[] {
+  return chosen && !names.includes(chosen) ? [chosen, ...names] : names;
 }
 
 function chosenConfig(value: string): Partial<StartRequest> {

@@ -13,6 +13,8 @@ export interface StartRequest {
   agent: string;
   eval_sets: ChosenSet[];
   failed_of?: string;
+  /** The run whose options apply that have no field here. */
+  options_of?: string | undefined;
   tags?: string[];
   limit?: number;
   config?: string;
@@ -66,6 +68,7 @@ const FIELDS: Record<Exclude<keyof StartRequest, NumberName> | "metrics", Check>
   agent: TEXT,
   eval_sets: SETS,
   failed_of: TEXT,
+  options_of: TEXT,
   tags: TEXTS,
   config: TEXT,
   criteria: CRITERIA,

@@ -1,7 +1,7 @@
 """The request of a new run like a stored one: the agent, the cases and the options of its manifest.
 
-It only fills in the form. `command_of` checks it like any other request, so that a stored run, which may be imported, can start
-nothing that the page could not start otherwise.
+It only fills in the form. The options that the form has no field for do not pass through the client: the request names the run
+(`options_of`), and `command_of` reads them from its manifest. An imported run is not named.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from proctor.stores.base import Store
 from proctor.web.pages.start import RunRequest, StartRun
 from proctor.web.server.context import ServerContext
 from proctor.web.server.eval_set_edits import edit_session
-from proctor.web.server.runs.run_command import display_command, file_below, option_words, startable
+from proctor.web.server.runs.run_command import file_below, folders_of, located, other_words, startable
 from proctor.web.server.runs.startable_sets import set_page
 
 _MOST_RUNS = 20
 """Runs whose manifests are read to find the newest one of an eval set."""
 _PASSED = (Outcome.PASSED, Outcome.SKIPPED)
-_SEPARATE = {"agent", "eval_sets", "tags", "limit", "config", "criteria", "failed_of"}
+_SEPARATE = {"agent", "eval_sets", "tags", "limit", "config", "criteria", "failed_of", "options_of"}
 """Fields of the request that are not copied from the options of the run."""
 
 
@@ -47,7 +47,7 @@ def repeat_run(
     manifest = store.manifest(run_id)
     planned = list(_planned(store, run_id, position))
     request: dict[str, Any] = {"agent": _agent(manifest, context), **_options(manifest, context.root)}
-    notes = [*_other_options(manifest)]
+    notes = [*_left_out(manifest, context.root)]
     if failures:
         _check_failures(store, run_id)
         request |= {"failed_of": run_id, "eval_sets": []}
@@ -78,7 +78,7 @@ def run_of_set(context: ServerContext, eval_set: str, case: str | None) -> RunRe
         )
     request = {"agent": _agent(manifest, context), **_options(manifest, context.root), "eval_sets": chosen}
     return RunRequest(
-        request=request, notes=[*_other_options(manifest)], run_id=manifest.run_id, eval_set=file.id
+        request=request, notes=[*_left_out(manifest, context.root)], run_id=manifest.run_id, eval_set=file.id
     )
 
 
@@ -102,11 +102,11 @@ def _agent(manifest: Manifest, context: ServerContext) -> str:
     reference = manifest.agent.reference
     if reference is None:
         return manifest.agent.label
-    references = {resolve_reference(reference, folder) for folder in _folders(manifest, context.root)}
+    references = {resolve_reference(reference, folder) for folder in folders_of(manifest, context.root)}
     for name, known in startable(context).items():
         if known == reference or resolve_reference(known, context.root) in references:
             return name
-    return hide_secrets(reference)
+    return hide_secrets(located(reference, manifest, context.root))
 
 
 def _agent_of_folder(path: str, agents: dict[str, str]) -> str:
@@ -131,7 +131,7 @@ def _sets(
         if one.path is None:
             notes.append(f"The eval set {one.eval_set_id} was an object in Python: choose its file.")
             continue
-        path = _below(one.path, manifest, root)
+        path = located(one.path, manifest, root)
         there = _ids_in_file(root, path)
         if missing := sorted({*ids} - (there or {*ids})):
             notes.append(f"{path} no longer has {_some(missing)}.")
@@ -158,7 +158,7 @@ def _file_of_case(manifest: Manifest, planned: list[PlannedCase], context: Serve
     path = next((one.path for one in manifest.sets if one.eval_set_id == case.eval_set_id), None)
     if path is None:
         return None
-    label = _below(path, manifest, context.root)
+    label = located(path, manifest, context.root)
     if case.eval_id not in (_ids_in_file(context.root, label) or ()):
         return None
     return next((file for file in edit_session(context).sets.all() if file.label == label), None)
@@ -172,7 +172,7 @@ def _newest_run(store: Store, file: SetFile, context: ServerContext) -> Manifest
         return None
     ids = [entry.run_id for entry in store.index() if set_id in entry.sets][:_MOST_RUNS]
     for manifest in map(store.manifest, ids):
-        if any(one.path and _below(one.path, manifest, context.root) == file.label for one in manifest.sets):
+        if any(one.path and located(one.path, manifest, context.root) == file.label for one in manifest.sets):
             return manifest
     return None
 
@@ -191,10 +191,10 @@ def _options(manifest: Manifest, root: Path) -> dict[str, Any]:
     }
     config = manifest.options.get("config")
     if isinstance(config, str):
-        path = _below(config, manifest, root)
+        path = located(config, manifest, root)
         criteria = _generated_criteria(root, path)
         options |= {"config": path} if criteria is None else {"criteria": criteria}
-    return options
+    return options if manifest.imported_from else {**options, "options_of": manifest.run_id}
 
 
 def _generated_criteria(root: Path, path: str) -> dict[str, Any] | None:
@@ -208,31 +208,17 @@ def _generated_criteria(root: Path, path: str) -> dict[str, Any] | None:
         return None
 
 
-def _other_options(manifest: Manifest) -> Iterator[str]:
-    """Yield a note if the run had options that the page has no field for."""
+def _left_out(manifest: Manifest, root: Path) -> Iterator[str]:
+    """Yield a note if the request leaves out options of the run: those of an imported run, and those without a flag."""
     words = [
-        word
+        f"{name}={value}"
         for name, value in manifest.options.items()
         if (option := OPTIONS.get(name)) is not None
-        and option.flags
-        and name not in StartRun.model_fields
-        and (option.group not in (Group.CASES, Group.LIMITS) or name == "agent_name")
-        for word in option_words(name, value)
+        and not option.flags
+        and value != option.default
+        and option.group in (Group.TRIALS, Group.SCORING)
     ]
+    if manifest.imported_from:
+        words += [hide_secrets(word) for word in other_words(manifest, root)]
     if words:
-        options = display_command(words).removeprefix("proctor ")
-        yield f"The page has no field for these options of run {manifest.run_id[:6]}, and leaves them out: {options}. In a terminal, add them to the command."
-
-
-def _below(reference: str, manifest: Manifest, root: Path) -> str:
-    """Return a recorded path relative to the project's folder; unchanged if it is not below it."""
-    for folder in _folders(manifest, root):
-        path = folder / reference
-        if path.exists() and path.resolve().is_relative_to(root.resolve()):
-            return path.resolve().relative_to(root.resolve()).as_posix()
-    return reference
-
-
-def _folders(manifest: Manifest, root: Path) -> list[Path]:
-    """Return the folders that recorded paths may be relative to: that of the run, or this project, if it was copied."""
-    return [Path(manifest.folder), root] if manifest.folder else [root]
+        yield f"The page cannot repeat these options of run {manifest.run_id[:6]}, and leaves them out: {' '.join(words)}."
