@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 from proctor.common.option_kinds import Kind, Names, Text
-from proctor.engine.run_options import OPTIONS, Use, options_of
 from proctor.errors import SettingsError, SetupError, did_you_mean
 from proctor.files.eval_sets.selectors import CONFIG_NAMES
 from proctor.runs.arguments import EvaluateOptions
@@ -267,6 +266,8 @@ _PROJECT_KINDS = {
 
 def setting_kinds() -> dict[str, Kind]:
     """Return the kind of each setting by its name."""
+    from proctor.engine.run_options import OPTIONS, Use, options_of
+
     return _PROJECT_KINDS | {name: OPTIONS[name].kind for name in options_of(Use.SETTING)}
 
 
@@ -328,6 +329,8 @@ def engine_options(values: Mapping[str, object], settings: Settings) -> dict[str
 
     A flag that is off, an empty list and `None` count as no value, because a command line has them for missing options.
     """
+    from proctor.engine.run_options import OPTIONS
+
     options: dict[str, Any] = dict(settings.options)
     if settings.config is not None:
         options["config"] = relative_to_working_folder(settings.config)
