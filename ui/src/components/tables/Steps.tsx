@@ -11,6 +11,8 @@ export interface Step {
   actual: readonly Piece[];
   /** A word behind the line: "not expected". Each kind has its own where this is not given. */
   note?: string | null;
+  /** The actual side breaks a rule. */
+  fault?: boolean;
   /** Shown below the actual side: the response of a tool. */
   below?: React.ReactNode;
 }
@@ -69,7 +71,7 @@ function Line({ step, words: sides, on, id }: LineProps) {
   const note = step.note ?? (step.kind && !["same", "differs"].includes(step.kind) ? words : null);
   const noteLeft = !step.actual.length;
   return (
-    <div role="row" id={id} className={`${styles.line} ${step.kind ? styles[step.kind] : ""}`} data-on={on || undefined} data-kind={step.kind}>
+    <div role="row" id={id} className={`${styles.line} ${step.kind ? styles[step.kind] : ""}`} data-on={on || undefined} data-kind={step.kind} data-fault={step.fault || undefined}>
       <div role="cell" className={styles.expected} data-word={sides[0]} data-empty={!step.expected.length || undefined}>
         <TextPieces pieces={step.expected} side="expected" />
         {note && noteLeft && <span className={styles.note}> {note}</span>}

@@ -38,6 +38,7 @@ export function CaseTable({ page, total, table, reading, watched, tools }: Props
   const sort = query.get("sort") ?? "";
   const { words, filter, columns } = table;
   const shown = useDeferredValue(table.taken);
+  const isReading = useDeferredValue(reading) || reading; // until the rows that were read are the deferred ones
   const setText = useCallback((q: string) => setQuery({ q }), [setQuery]);
   const deciding = page.metrics.filter(({ gate }) => gate).length;
   const href = useHref(page.run_id, text, sort, query.get("judging"));
@@ -52,7 +53,7 @@ export function CaseTable({ page, total, table, reading, watched, tools }: Props
           onChange={setText}
           offers={CHIPS}
           pause={text.includes("said:") ? SEARCH_PAUSE : PAUSE}
-          found={reading ? "reading …" : `${numText(shown.length)} of ${numText(total)}`}
+          found={isReading ? "reading …" : `${numText(shown.length)} of ${numText(total)}`}
         />
         <div className={`${styles.tools} no-print`}>
           {tools}
@@ -71,7 +72,7 @@ export function CaseTable({ page, total, table, reading, watched, tools }: Props
       </div>
       <Suggestions text={text} words={words} onChange={setText} />
       {filter.problem && <ErrorNote error={{ message: `${filter.problem} All cases are shown.` }} />}
-      {reading ? (
+      {isReading ? (
         <div className="panel">
           <Skeleton rows={10} height="37px" />
         </div>

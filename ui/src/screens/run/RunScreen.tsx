@@ -25,7 +25,7 @@ import { RunPictures } from "./pictures/RunPictures";
 import styles from "./Run.module.css";
 import { type Live, useLive } from "./useLiveRun";
 import { comparisonText, asMarkdown, sentenceOf, titleOf } from "./runText";
-import { useExtraColumns, useShownCases } from "./useShownCases";
+import { type ShownCases, useExtraColumns, useShownCases } from "./useShownCases";
 
 /** Screens 2 and 3: a run, live while it is under way, and the table of its cases. */
 export function RunScreen() {
@@ -123,7 +123,7 @@ function Run({ page, isBrief, live, watched, cases, order, setJudging }: Props) 
   const reading = (!lacksCases && ((ordered && !cases.complete) || lacksEvidence)) || table.searching;
   return (
     <>
-      <Head page={page} watched={watched} complete={cases.complete} reading={reading || (!cases.complete && !lacksCases)} shown={table.shown} />
+      <Head page={page} watched={watched} complete={cases.complete} reading={reading || (!cases.complete && !lacksCases)} table={table} />
       {watched && <LivePanel live={live} page={page} />}
       {!watched && page.state !== "finished" && page.state !== "running" && <Unfinished page={page} writable={hasServer} />}
       {!watched && <KeyFigures page={page} notes={notes} />}
@@ -153,7 +153,7 @@ function useMergedRows(read: readonly CaseRow[] | undefined, since: ReadonlyMap<
   }, [read, since, watched]);
 }
 
-function Head({ page, watched, complete, reading, shown }: { page: RunPage; watched: boolean; complete: boolean; reading: boolean; shown: () => readonly CaseRow[] }) {
+function Head({ page, watched, complete, reading, table }: { page: RunPage; watched: boolean; complete: boolean; reading: boolean; table: ShownCases }) {
   const { against } = page;
   const { live: hasServer } = useSource();
   const management = useManagement(page.run_id, hasServer);
@@ -184,7 +184,7 @@ function Head({ page, watched, complete, reading, shown }: { page: RunPage; watc
         {hasServer && !watched && <RunAgain page={page} />}
         {bless && <LinkButton to={bless} action="bless">Bless …</LinkButton>}
         {hasServer && <Manage page={page} managed={managed} />}
-        <CopyMarkdown reading={reading} disabled={!complete} text={useCallback(() => asMarkdown(page, shown()), [page, shown])} />
+        <CopyMarkdown reading={reading} disabled={!complete} text={useCallback(() => asMarkdown(page, table.shown(), table.columns), [page, table])} />
       </div>
       {!managed && <ErrorNote error={management.error} retry={management.refetch} />}
       {managed?.note && <p className={styles.note}>{managed.note}</p>}

@@ -46,17 +46,26 @@ describe("unfinishedText", () => {
 });
 
 describe("asMarkdown", () => {
-  const page = { agent: "travel", sets: [{ name: "bookings" }], outcome: "failed", sentence: "failed: 6 of 8 cases fail, 1 could not be scored", pass_rate: { count: 1, of: 8, rate: 0.125 }, metrics: [], num_runs: 1, run_id: "r1" } as unknown as RunPage;
+  const page = { agent: "travel", sets: [{ name: "bookings" }], outcome: "failed", sentence: "failed: 6 of 8 cases fail, 1 could not be scored", pass_rate: { count: 1, of: 8, rate: 0.125 }, metrics: [], num_runs: 1, cases: 8, run_id: "r1" } as unknown as RunPage;
+  const COLUMNS = ["case", "outcome", "why"].map((id) => ({ id }));
   const HEAD = "**travel on bookings: failed.** 6 of 8 cases fail, 1 could not be scored. Cases passed: 1 of 8 (12.5\u202f%). Run `r1`.\n";
 
-  it("names the outcome once, in whole sentences; without cases there is no table", () => expect(asMarkdown(page, [])).toBe(HEAD));
+  it("names the outcome once, in whole sentences; without cases there is no table", () => expect(asMarkdown(page, [], COLUMNS)).toBe(HEAD));
 
   it("lists the first 200 cases, and counts the others", () => {
     const row = { eval_id: "c", outcome: "passed", why: "", scores: {} } as unknown as CaseRow;
-    const text = asMarkdown(page, Array<CaseRow>(203).fill(row));
+    const text = asMarkdown(page, Array<CaseRow>(203).fill(row), COLUMNS);
     expect(text.startsWith(`${HEAD}\n| Case | Outcome | Why |\n| --- | --- | --- |\n| \`c\` | passed |`)).toBe(true);
     expect(text.endsWith(" |\n\nand 3 more\n")).toBe(true);
     expect(text.split("\n").filter((line) => line.startsWith("| `c`"))).toHaveLength(200);
+  });
+
+  it("has the columns of the table, and the number of the cases that a filter takes", () => {
+    const row = { eval_id: "c", outcome: "failed", strip: "pf", why: "`a` | b", scores: { tool_use: 0.5, hidden: 1 }, cost: 0.25, seconds: 2, tokens: 1200 } as unknown as CaseRow;
+    const metrics = [metric("tool_use", 1), metric("hidden", 0)];
+    const columns = ["case", "trials", "why", "tool_use", "seconds", "tokens", "cost"].map((id) => ({ id }));
+    const table = asMarkdown({ ...page, metrics }, [row], columns).slice(HEAD.length);
+    expect(table).toBe("\n1 of 8 cases:\n\n| Case | Trials | Why | tool\\_use | Turn | Tokens | Cost |\n| --- | --- | --- | --- | --- | --- | --- |\n| `c` | 1 passed, 1 failed | `a` \\| b | 0.50 | 2 s | 1,200 | $0.25 |\n");
   });
 });
 

@@ -100,20 +100,37 @@ export function decidingMetrics({ metrics }: Pick<RunPage, "metrics">, most: num
   return deciding.filter((metric) => kept.has(metric));
 }
 
-/** The run and the cases that are shown, for an issue or a pull request; without a table if no case is shown. */
-export function asMarkdown(page: RunPage, rows: readonly CaseRow[]): string {
-  const metrics = page.metrics.filter(({ gate }) => gate);
-  const head = ["Case", "Outcome", ...(page.num_runs > 1 ? ["Trials"] : []), "Why", ...metrics.map(({ short }) => short)];
-  const lines = rows.slice(0, 200).map((row) => [
-    mdCode(row.eval_id),
-    outcomeWord(row.outcome),
-    ...(page.num_runs > 1 ? [stripText(row.strip)] : []),
-    mdProse(row.why),
-    ...metrics.map(({ name }) => scoreText(row.scores[name])),
-  ]);
-  const table = lines.length ? `\n\n${mdTable(head, lines)}` : "";
-  const more = rows.length > 200 ? `\n\nand ${rows.length - 200} more` : "";
+const MOST_LISTED = 200;
+
+/** The run and its table as it is shown, for an issue or a pull request; without a table if no case is shown. */
+export function asMarkdown(page: RunPage, rows: readonly CaseRow[], columns: readonly { id: string }[]): string {
+  const cells = columns.map(({ id }) => columnText(page, id));
+  const lines = rows.slice(0, MOST_LISTED).map((row) => cells.map(({ text }) => text(row)));
+  const part = rows.length < page.cases ? `\n\n${numText(rows.length)} of ${numText(page.cases)} cases:` : "";
+  const table = lines.length ? `${part}\n\n${mdTable(cells.map(({ head }) => head), lines)}` : "";
+  const more = rows.length > MOST_LISTED ? `\n\nand ${rows.length - MOST_LISTED} more` : "";
   const { pass_rate } = page;
   const rate = pass_rate.rate === null ? "" : ` Cases passed: ${countText(pass_rate)} (${percentText(pass_rate.rate)}).`;
   return `**${mdText(titleOf(page))}: ${outcomeWord(page.outcome)}.** ${mdText(sentenceOf(page))}${rate} Run \`${page.run_id}\`.${table}${more}\n`;
+}
+
+interface ColumnText {
+  head: string;
+  text: (row: CaseRow) => string;
+}
+
+const COLUMN_TEXTS: Readonly<Record<string, ColumnText>> = {
+  case: { head: "Case", text: ({ eval_id }) => mdCode(eval_id) },
+  outcome: { head: "Outcome", text: ({ outcome }) => outcomeWord(outcome) },
+  trials: { head: "Trials", text: ({ strip }) => stripText(strip) },
+  why: { head: "Why", text: ({ why }) => mdProse(why) },
+  seconds: { head: "Turn", text: ({ seconds }) => secondsText(seconds) },
+  tokens: { head: "Tokens", text: ({ tokens }) => numText(tokens, 0) },
+  cost: { head: "Cost", text: ({ cost }) => moneyText(cost) },
+};
+
+/** A column of the table in Markdown; a column without a text here is a metric. */
+function columnText({ metrics }: Pick<RunPage, "metrics">, id: string): ColumnText {
+  const short = metrics.find(({ name }) => name === id)?.short ?? id;
+  return COLUMN_TEXTS[id] ?? { head: mdText(short), text: ({ scores }) => scoreText(scores[id]) };
 }

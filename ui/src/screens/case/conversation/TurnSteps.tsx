@@ -5,6 +5,7 @@ import { Clipped, LeftOut } from "../../../components/text/Clipped";
 import { numText } from "../../../components/text/numberFormats";
 import { safeText } from "../../../components/text/safeText";
 import { idOf } from "../caseLocation";
+import { isLone } from "../flow/lanes";
 import styles from "./Conversation.module.css";
 import { type Stretch, stretches } from "./folding";
 import { Passage } from "./Passage";
@@ -14,7 +15,7 @@ export function TurnSteps({ turn, at }: { turn: TurnPart; at: number | null }) {
   const [opened, setOpened] = useState<ReadonlySet<number>>(new Set());
   const blocks: ReactNode[] = [];
   let message = 0;
-  const lone = turn.steps.every(({ kind }) => kind === null);
+  const lone = isLone(turn);
   let headed = lone;
   const addMessages = (before: number) => {
     for (let next = turn.messages[message]; next && next.before <= before; next = turn.messages[++message]) {
@@ -80,6 +81,7 @@ function asStep(step: StepPart, turn: TurnPart): Step {
   const below = step.response || several || left > 0 || step.broken.length > 0;
   return {
     kind: step.kind,
+    fault: step.broken.length > 0,
     expected: step.expected?.pieces ?? [],
     actual: step.actual?.pieces ?? [],
     ...(below

@@ -6,7 +6,7 @@ import { Empty } from "../../../components/feedback/Empty";
 import { numText } from "../../../components/text/numberFormats";
 import { safeText } from "../../../components/text/safeText";
 import styles from "./ToolFlow.module.css";
-import { type LaneCall, type LaneLink, flowMarkdown, flowText, lanesOf, relationText } from "./lanes";
+import { type LaneCall, type LaneLink, flowMarkdown, flowText, isLone, lanesOf, relationText } from "./lanes";
 
 const LANE = 0.4; // the share of the whole width that a lane has
 
@@ -33,7 +33,7 @@ export function ToolFlow({ trial, link }: { trial: TrialPage; link: string }) {
 
 function TurnFlow({ turn, link, width }: { turn: TurnPart; link: string; width: number }) {
   const { expected, actual, links, height } = lanesOf(turn, width);
-  const lone = turn.steps.every(({ kind }) => kind === null);
+  const lone = isLone(turn);
   const step = (index: number) => `${link}&turn=${turn.index + 1}&step=${index + 1}`;
   return (
     <section className={`panel ${styles.turn}`} aria-label={`Tool calls of turn ${turn.index + 1}`}>

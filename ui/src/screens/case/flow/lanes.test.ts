@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { StepPart, TurnPart } from "../../../data/types";
-import { flowMarkdown, flowText, lanesOf, ROW } from "./lanes";
+import { flowMarkdown, flowText, isLone, lanesOf, ROW } from "./lanes";
 
 type Kind = NonNullable<StepPart["kind"]>;
 
@@ -54,6 +54,14 @@ describe("the lanes of a turn", () => {
   });
 
   it("have a name and arguments for each call", () => expect(lanesOf({ steps: [step("same", 0, 0)] }, WIDTH).actual[0]).toMatchObject({ tool: "tool_0", args: "(at=0)" }));
+});
+
+describe("whether the actual calls are alone", () => {
+  it.each<[string, StepPart[], boolean]>([
+    ["nothing is known of what was expected", [step(null, null, 0)], true],
+    ["only calls that break a rule have a kind", [step("extra", null, 0, "at most once"), step(null, null, 1)], true],
+    ["a call was expected", [step("missing", 0, null), step("extra", null, 0)], false],
+  ])("%s", (_, steps, lone) => expect(isLone({ steps })).toBe(lone));
 });
 
 describe("the tool flow in words", () => {

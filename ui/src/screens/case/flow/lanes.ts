@@ -38,6 +38,11 @@ interface Lanes {
   height: number;
 }
 
+/** Whether no call of a turn has an expected one: the actual side is then alone. */
+export function isLone({ steps }: Pick<TurnPart, "steps">): boolean {
+  return steps.every(({ expected }) => expected === null);
+}
+
 /** The lanes of a turn; `width`: pixels of one lane. */
 export function lanesOf({ steps }: Pick<TurnPart, "steps">, width: number): Lanes {
   const rulesHeight = (rules: readonly string[]) => rules.reduce((sum, rule) => sum + RULE * linesOf(rule, width), 0);
