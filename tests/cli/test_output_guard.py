@@ -228,7 +228,8 @@ def test_another_file_needs_overwrite(ran: Path) -> None:
 
 @pytest.mark.nightly(check=3)
 @pytest.mark.parametrize(
-    "name", ["json", "jsonl", "csv", "csv-raw", "adk", "junit", "github", "markdown", "md", "adk-rs", "text"]
+    "name",
+    ["json", "jsonl", "csv", "csv-raw", "adk", "junit", "github", "markdown", "md", "svg", "adk-rs", "text"],
 )
 def test_an_earlier_report_of_the_kind_is_replaced(ran: Path, name: str) -> None:
     for _ in range(2):

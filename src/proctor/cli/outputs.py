@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TextIO, TypeVar
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 STDOUT = "-"
 HTML = "html"
+_PICTURE = "svg"
 """The report that is a page, which reads what it shows from a store."""
 _STDOUTS = (STDOUT, "/dev/stdout")
 
@@ -172,7 +173,7 @@ def write_outputs(
     fine = True
     for output in outputs:
         try:
-            output.write(runs, stdout, options)
+            output.write(runs, stdout, replace(options, picture=_picture_of(output, outputs)))
         except BrokenPipeError:
             pass  # the reader has closed the pipe, as `head` does
         except (Exception, SystemExit) as error:  # noqa: BLE001  (a report may be a plug-in; continue with the other reports)
@@ -183,6 +184,22 @@ def write_outputs(
                 f"error: the report {output.name} could not be written to {place}: {type(error).__name__}: {cause}"
             )
     return fine
+
+
+def _picture_of(output: Output, outputs: Sequence[Output]) -> str:
+    """Return the relative path of a picture that is written to the folder of `output`, or below it; empty if none is.
+
+    A report elsewhere, such as the summary of a job or a text for a comment, would show a broken picture.
+    """
+    for other in outputs:
+        if (
+            output.path
+            and other.path
+            and other.name == _PICTURE
+            and other.path.is_relative_to(output.path.parent)
+        ):
+            return other.path.relative_to(output.path.parent).as_posix()
+    return ""
 
 
 def _shows_extras(report: Report) -> bool:

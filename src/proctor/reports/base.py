@@ -31,6 +31,8 @@ class ReportOptions:
     """Signs beyond ASCII; `None` asks the stream's encoding."""
     note: str = ""
     """Why there are no runs although nothing failed: an empty shard, nothing left to run again."""
+    picture: str = ""
+    """The relative path of the picture that the same command writes (the report `svg`), for a report that can show it."""
     extras: object | None = None
     """More data of the store for reports that show it (`shows_extras`, formerly `looks_beside`): see `web.pages.bundle.extras`."""
     beside: object | None = None

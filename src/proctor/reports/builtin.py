@@ -12,6 +12,7 @@ REPORTS: dict[str, str] = {
     "github": "proctor.reports.formats.github:GithubReport",
     "markdown": "proctor.reports.formats.markdown:MarkdownReport",
     "md": "proctor.reports.formats.markdown:MarkdownReport",
+    "svg": "proctor.reports.formats.svg:SvgReport",
     "adk-rs": "proctor.reports.formats.adk:AdkRsReport",
     "text": "proctor.reports.plain:PlainReport",
     "html": "proctor.web.pages.bundle.html_report:HtmlReport",

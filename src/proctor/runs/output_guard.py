@@ -51,6 +51,7 @@ HEADS = {
     "github": r"::(notice|warning|error) ([^:\n]*,)?title=",
     "markdown": r"(?:### |<h3>)[✓✕!?–] ",
     "md": r"(?:### |<h3>)[✓✕!?–] ",
+    "svg": r'<svg xmlns="http://www.w3.org/2000/svg" data-report="proctor" ',
     "adk-rs": r'\{\s*"results": \[',
     "text": r"(RUN|AGENTS|EMPTY|ERROR)  ",
     "html": r'(?s)<!doctype html>.{0,2000}<meta http-equiv="Content-Security-Policy" content="default-src \'none\'',

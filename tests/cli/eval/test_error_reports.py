@@ -49,6 +49,9 @@ HOLDS: dict[str, Callable[[str], bool]] = {
     "github": lambda text: "::error title=Proctor%3A nothing was run::configuration error: gone.json" in text,
     "markdown": lambda text: "configuration error" in text and "gone.json" in text,
     "md": lambda text: "configuration error" in text and "gone.json" in text,
+    "svg": lambda text: (
+        "configuration error" in "".join(ET.fromstring(text).itertext()) and "gone.json" in text
+    ),
     "adk-rs": lambda text: [one["overall_status"] for one in json.loads(text)["results"]] == ["FAILED"],
     "text": lambda text: "\nERROR  configuration error: gone.json: " in text and "\nVERDICT  error" in text,
 }
@@ -125,6 +128,7 @@ EMPTY: dict[str, Callable[[str], bool]] = {
     "github": lambda text: text.startswith("::notice title=Proctor%3A nothing was run::nothing to run: shard"),
     "markdown": lambda text: "nothing was run" in text and "shard" in text,
     "md": lambda text: "nothing was run" in text and "shard" in text,
+    "svg": lambda text: "nothing was run: " in "".join(ET.fromstring(text).itertext()) and "shard" in text,
     "adk-rs": lambda text: json.loads(text)["results"] == [] and "shard" in json.loads(text)["proctor_note"],
     "text": lambda text: text.startswith("EMPTY  nothing to run: shard"),
 }  # fmt: skip

@@ -11,7 +11,7 @@ from proctor.schema.results.run_result import RunResult, SetSummary
 from tests.reports.hostile_texts import everywhere
 from tests.reports.sample_runs import E, F, P, case, metric, run, trial
 
-PUBLIC = ["junit", "markdown", "github"]
+PUBLIC = ["junit", "markdown", "github", "svg"]
 CANARY = "c4n4ry-0f-the-m1ne"
 SAID = [
     CANARY, f"key {CANARY} is wrong", f"https://user:{CANARY}@host/", f"https://host/?key={CANARY}", f"Authorization: Bearer {CANARY}",

@@ -69,7 +69,7 @@ def peak_of(name: str, count: int) -> int:
 
 
 NEW = ["adk-rs", "github", "junit", "markdown"]
-OTHERS = [pytest.param(name, marks=pytest.mark.slow) for name in ("csv", "json", "jsonl", "text")]
+OTHERS = [pytest.param(name, marks=pytest.mark.slow) for name in ("csv", "json", "jsonl", "svg", "text")]
 
 
 @pytest.mark.nightly(check=1)

@@ -35,6 +35,7 @@ _BY_SUFFIX = {
     ".json": "json",
     ".txt": "text",
     ".html": "html",
+    ".svg": "svg",
 }
 
 EXAMPLES = """
@@ -54,7 +55,7 @@ proctor export 7f3k2c --format adk --output results/
     metavar="NAME",
     completes="REPORT",
     help="json, jsonl (a line for each trial), csv, csv-raw (cells not made safe for spreadsheets), junit, "
-    "markdown, github, html, adk, adk-rs, or another report.  [by the suffix of --output]",
+    "markdown, svg, github, html, adk, adk-rs, or another report.  [by the suffix of --output]",
 )
 @json_option(WHAT)
 @option(

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import ClassVar, TextIO
+from urllib.parse import quote
 
 from proctor.common.safe_text import count_text, encodable
 from proctor.reports.base import DEFAULTS, ReportOptions
@@ -62,15 +63,16 @@ class MarkdownReport:
     def write(self, runs: Sequence[RunResult], out: TextIO, *, options: ReportOptions = DEFAULTS) -> None:
         """Write `runs` to `out`, each within its share of the room."""
         encoding = getattr(out, "encoding", None)
-        out.writelines(encodable(part, encoding) for part in _parts(runs, options.note))
+        out.writelines(encodable(part, encoding) for part in _parts(runs, options.note, options.picture))
 
 
-def _parts(runs: Sequence[RunResult], note: str) -> Iterator[str]:
+def _parts(runs: Sequence[RunResult], note: str, picture: str) -> Iterator[str]:
     if note:
         yield f"### {UNICODE.rest} nothing was run\n\n{code(note, _LONGEST_EVIDENCE)}\n\n"
     visible_runs = runs[:MOST_RUNS]
     for run in visible_runs:
-        yield from _Section(run, ROOM // len(visible_runs)).parts()
+        yield from _Section(run, ROOM // len(visible_runs), picture).parts()
+        picture = ""
     if left := Counter(WORDS[run.outcome] for run in runs[MOST_RUNS:]):
         counts = ", ".join(f"{count} {word}" for word, count in left.items())
         yield f"and {left.total()} more agents: {counts}\n"
@@ -79,8 +81,9 @@ def _parts(runs: Sequence[RunResult], note: str) -> Iterator[str]:
 class _Section:
     """The section about one run."""
 
-    def __init__(self, run: RunResult, room: int) -> None:
+    def __init__(self, run: RunResult, room: int, picture: str) -> None:
         self._run = run
+        self._picture = picture
         self._room = room
         self._digest, self._foremost, self._causes = Digest(), Foremost(MOST), SharedCauses()
         for case in run.cases:
@@ -90,7 +93,8 @@ class _Section:
 
     def parts(self) -> Iterator[str]:
         """Return the parts in order; the table takes at most half of the room, the evidence what is left of it."""
-        head = self._head() + self._shared_causes()
+        picture = f"![{_ALT}]({quote(self._picture)})\n\n" if self._picture else ""
+        head = self._head() + picture + self._shared_causes()
         red, broken = list(self._foremost.problem_cases()), list(self._broken())
         rows = _fitting([*broken, *map(_row, red)], self._room // 2 - len(head))
         if more := self._foremost.missed + len(broken) - len(rows):
@@ -170,6 +174,7 @@ class _Section:
 
 
 _LEGEND = "`-` expected, `+` actual\n\n"
+_ALT = "Outcomes of the cases, and a histogram of each metric's scores with its threshold"
 _TAGS = 200
 """Characters around the evidence of all cases."""
 

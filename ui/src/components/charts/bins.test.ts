@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import vectors from "./binVectors.json"; // the report `svg` has the same intervals: tests/reports/formats/test_svg.py
 import { binsOf, percentileOf } from "./bins";
 
 const ends = (values: number[], shares = true) => {
@@ -7,15 +8,9 @@ const ends = (values: number[], shares = true) => {
 };
 
 describe("intervals", () => {
-  it.each<[name: string, values: number[], shares: boolean, wanted: (number | undefined)[]]>([
-    ["tenths for shares", [0.31, 0.3], true, [0, 0.1, 1, 10]],
-    ["round ends", [3, 47], false, [0, 5, 50, 10]],
-    ["small values that are no shares", [0.012, 0.144], false, [0, 0.02, 0.16, 8]],
-    ["one value", [7], false, [7, 8, 14, 7]],
-    ["negative values", [-2, 5], false, [-2, -1, 5, 7]],
-    ["0 only", [0, 0], false, [0, 0.1, 1, 10]],
-    ["nothing", [], true, [undefined, undefined, undefined, 0]],
-  ])("%s", (_, values, shares, wanted) => expect(ends(values, shares)).toEqual(wanted));
+  it.each(vectors)("$name", ({ values, shares, ends: wanted }) => expect(ends(values, shares)).toEqual(wanted));
+
+  it("of nothing are none", () => expect(binsOf([])).toEqual([]));
 
   it("have every value once; an end belongs to the next interval, except the last", () => {
     const bins = binsOf([0, 0.1, 0.3, 0.3, 0.95, 1], [true, false, true, false, false, false]);

@@ -131,12 +131,18 @@ def _sets(
         if one.path is None:
             notes.append(f"The eval set {one.eval_set_id} was an object in Python: choose its file.")
             continue
-        path = located(one.path, manifest, root)
-        there = _ids_in_file(root, path)
-        if missing := sorted({*ids} - (there or {*ids})):
-            notes.append(f"{path} no longer has {_some(missing)}.")
-        is_whole = there is not None and there <= {*ids} and len(planned) > 1
-        yield {"path": path, "cases": None if is_whole else [one for one in ids if one not in missing]}
+        yield _chosen_set(located(one.path, manifest, root), ids, root, notes, is_several=len(planned) > 1)
+
+
+def _chosen_set(
+    path: str, ids: list[str], root: Path, notes: list[str], *, is_several: bool
+) -> dict[str, Any]:
+    """Return the choice of the cases `ids` of a file, as far as they are still there."""
+    there = _ids_in_file(root, path)
+    if missing := sorted({*ids} - (there or {*ids})):
+        notes.append(f"{path} no longer has {_some(missing)}.")
+    is_whole = there is not None and there <= {*ids} and is_several
+    return {"path": path, "cases": None if is_whole else [one for one in ids if one not in missing]}
 
 
 def _ids_in_file(root: Path, path: str) -> set[str] | None:
