@@ -29,6 +29,8 @@ describe("the runs that are compared if none is named", () => {
     [[run("d", ["x"], "running"), run("c", ["x"]), run("b", ["x"])], ["b", "c"]],
     [[run("c", ["x"]), run("b", ["y"])], null],
     [[run("d", ["z"]), run("c", ["x"]), run("b", ["y"]), run("a", ["x"])], ["a", "c"]],
+    [[run("c", ["x"]), run("b", ["x"], "unfinished"), run("a", ["x"])], ["a", "c"]],
+    [[run("c", ["x"]), run("b", ["x"], "unfinished")], ["b", "c"]],
     [[run("c", ["x"])], null],
     [[], null],
   ])("%j", (runs, pair) => expect(comparablePair(runs)).toEqual(pair));

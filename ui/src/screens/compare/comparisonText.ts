@@ -21,11 +21,12 @@ export function markOf({ change, candidate }: Pick<ChangedLine, "change" | "cand
 
 export type Change = keyof typeof CHANGES;
 
-/** The newest run that has an older one with a set in common, and the last of these, as base and candidate; null: there is none. */
+/** The newest run that has an older one with a set in common, and the last of these, if possible a finished one, as base and candidate; null: there is none. */
 export function comparablePair(runs: readonly Pick<RunRow, "run_id" | "sets" | "state">[]): [base: string, candidate: string] | null {
   const ended = runs.filter(({ state }) => state !== "running");
   for (const [at, newest] of ended.entries()) {
-    const before = ended.slice(at + 1).find(({ sets }) => sets.some((set) => newest.sets.includes(set)));
+    const older = ended.slice(at + 1).filter(({ sets }) => sets.some((set) => newest.sets.includes(set)));
+    const before = older.find(({ state }) => state === "finished") ?? older[0];
     if (before) return [before.run_id, newest.run_id];
   }
   return null;
