@@ -6,6 +6,7 @@ import asyncio
 import json
 import shutil
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from fastapi import HTTPException, Request
 from fastapi.testclient import TestClient
 
 from proctor.authoring.bless import OnCase, bless
-from proctor.web.pages.bless import BlessPage
+from proctor.web.pages.bless import BlessPage, Review
 from proctor.web.server.app import create_app
 from proctor.web.server.context import ServerContext
 from proctor.web.server.routes.bless import work_while_connected
@@ -330,6 +331,30 @@ def test_a_preview_ends_when_its_client_disconnects() -> None:
     with pytest.raises(HTTPException) as ended:
         asyncio.run(work_while_connected(request, endless))
     assert ended.value.status_code == 499
+
+
+def test_a_write_whose_client_disconnects_before_its_end_writes_nothing(
+    project: Path, asked: TestClient
+) -> None:
+    context: ServerContext = asked.app.state.context
+    before, etag = (project / SET).read_bytes(), preview(asked)["etag"]
+
+    def is_written(steps: int) -> bool:
+        """Whether the cases are written if the client disconnects after this number of steps."""
+        left = iter(range(steps))
+
+        def on_case() -> None:
+            if next(left, None) is None:
+                raise InterruptedError
+
+        with context.runs() as store, suppress(InterruptedError):
+            review = Review(store, "latest", project, lambda path, _: context.open_eval_set(path))
+            review.write([1, 2], {}, etag, on_case=on_case)
+        return (project / SET).read_bytes() != before
+
+    first = next(filter(is_written, range(100)))
+    assert first > 2
+    assert answers(project) == {"right": "You sent hello.", "wrong": "You sent bye.", "off": "You sent hm."}
 
 
 def test_a_step_that_raises_ends_a_blessing(project: Path) -> None:

@@ -940,7 +940,7 @@ export interface paths {
         put?: never;
         /**
          * Bless Cases
-         * @description Write the reviewed changes; each file is replaced as a whole.
+         * @description Write the reviewed changes; each file is replaced as a whole. If the client disconnects before, nothing is written.
          */
         post: operations["bless_cases"];
         delete?: never;

@@ -196,8 +196,12 @@ class Review:
         *,
         force: bool = False,
         lose_comments: bool = False,
+        on_case: OnCase | None = None,
     ) -> BlessedPage:
         """Write the reviewed cases with these trials into the files, which must have the reviewed version (`etag`).
+
+        `on_case`: called before each step of a case and before the first file is written; an exception that it raises ends
+        the work, and nothing was written.
 
         Raises:
             ChangedSinceError: a file has changed; nothing was written.
@@ -207,7 +211,7 @@ class Review:
         with _WRITING:
             if self.etag() != etag:
                 raise ChangedSinceError(_CHANGED)
-            blessings, refusals = self._bless(self._select(positions), trials, force=force)
+            blessings, refusals = self._bless(self._select(positions), trials, force=force, on_case=on_case)
             if refusals:
                 raise SetupProblems([*refusals.values()])
             lost = [f"{one.path}:{comment}" for one in blessings for comment in one.lost]
@@ -215,6 +219,8 @@ class Review:
                 raise CommentsLostError(
                     f"these comments would be lost: {'; '.join(lost)}. Nothing was written"
                 )
+            if on_case is not None:
+                on_case()
             return self._write_files([one for one in blessings if one.cases])
 
     def _write_files(self, changing: Sequence[Blessing]) -> BlessedPage:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from threading import Event
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 from fastapi import APIRouter, Header, HTTPException, Request, Response
 from fastapi.concurrency import run_in_threadpool
@@ -22,6 +22,7 @@ from proctor.web.server.http.sse import wait_for_disconnect
 
 router = APIRouter()
 
+_Page = TypeVar("_Page")
 _Place = Annotated[int, Field(ge=0, le=2**31)]
 
 
@@ -66,7 +67,7 @@ class ClientLeftError(Exception):
     """Ends work whose client has disconnected."""
 
 
-async def work_while_connected(request: Request, work: Callable[[OnCase], BlessPage]) -> BlessPage:
+async def work_while_connected(request: Request, work: Callable[[OnCase], _Page]) -> _Page:
     """Work in a thread; if the client disconnects, the work ends before its next step."""
     has_left = Event()
 
@@ -80,8 +81,8 @@ async def work_while_connected(request: Request, work: Callable[[OnCase], BlessP
 
     watching = asyncio.create_task(watch())
     try:
-        page: BlessPage = await run_in_threadpool(work, on_case)
-        return page
+        result: _Page = await run_in_threadpool(work, on_case)
+        return result
     except ClientLeftError:
         raise HTTPException(499, "the client has disconnected") from None
     finally:
@@ -98,23 +99,27 @@ async def work_while_connected(request: Request, work: Callable[[OnCase], BlessP
         428: {"model": Detail, "description": "A change needs If-Match."},
     },
 )
-def bless_cases(
+async def bless_cases(
+    request: Request,
     context: ContextDep,
     run: str,
     agreed: BlessToWrite,
     if_match: Annotated[str | None, Header(description="The ETag of the preview.")] = None,
 ) -> BlessedPage | JSONResponse:
-    """Write the reviewed changes; each file is replaced as a whole."""
+    """Write the reviewed changes; each file is replaced as a whole. If the client disconnects before, nothing is written."""
     if not if_match:
         return answer(428, "nothing was written: If-Match is missing; send the ETag of the reviewed preview")
     etag = if_match.strip().removeprefix("W/").strip('"')
-    with context.runs() as store:
-        try:
+
+    def write(on_case: OnCase) -> BlessedPage:
+        options = {"force": agreed.force, "lose_comments": agreed.lose_comments}
+        with context.runs() as store:
             review = Review(store, run, context.root, lambda path, _: context.open_eval_set(path))
-            return review.write(
-                agreed.cases, agreed.trials, etag, force=agreed.force, lose_comments=agreed.lose_comments
-            )
-        except ChangedSinceError as error:
-            return answer(412, str(error))
-        except CommentsLostError as error:
-            return answer(409, str(error))
+            return review.write(agreed.cases, agreed.trials, etag, **options, on_case=on_case)
+
+    try:
+        return await work_while_connected(request, write)
+    except ChangedSinceError as error:
+        return answer(412, str(error))
+    except CommentsLostError as error:
+        return answer(409, str(error))
