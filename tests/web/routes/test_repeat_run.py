@@ -9,10 +9,13 @@ import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
+from proctor.runs.setup.settings import load_settings
+from proctor.schema.results.manifest import AgentManifest, Manifest
 from proctor.web.pages.start import StartRun
 from proctor.web.server.app import create_app
 from proctor.web.server.context import ServerContext
 from proctor.web.server.runs.run_command import InvalidRunError, command_of
+from proctor.web.server.runs.stored_options import left_out_options, names_of, repeatable_options
 from tests.cli.project import in_this_process
 from tests.web.stored_runs import working_in
 
@@ -184,8 +187,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "plans.evalset.json").write_text(json.dumps(SCENARIO), encoding="utf-8")
     (folder / "answers.json").write_text(json.dumps(ANSWERS), encoding="utf-8")
     criteria = {"criteria": {"rubric_based_final_response_quality_v1": 0.5}}
-    (folder.parent / "shared.json").write_text(json.dumps(criteria), encoding="utf-8")
-    command = "eval polite.py plans.evalset.json --config ../shared.json --user user.py --judge scripted:answers.json --store runs.sqlite3"
+    (folder / "judged.json").write_text(json.dumps(criteria), encoding="utf-8")
+    command = "eval polite.py plans.evalset.json --config judged.json --user user.py --judge scripted:answers.json --store runs.sqlite3"
     with working_in(folder):
         ended = in_this_process(*command.split())
     assert ended.returncode == 0, ended.stderr
@@ -199,14 +202,14 @@ def of_place(place: Path) -> Iterator[TestClient]:
 
 
 class TestRunWithFilesOfItsOwn:
-    """A run whose simulated user, judge, config and agent only its command named, some outside of the project's folder."""
+    """A run whose simulated user, judge, config and agent only its command named."""
 
     def test_is_repeated_with_them(self, of_place: TestClient) -> None:
         request = _get(of_place, "run=latest")["request"]
         answer = of_place.post("/api/estimates", json=request)
         assert answer.status_code == 200, answer.text
         words = answer.json()["command"].split()
-        assert {"--user=user.py", "--judge=scripted:answers.json", "--config=../shared.json"} <= {*words}
+        assert {"--user=user.py", "--judge=scripted:answers.json", "--config=judged.json"} <= {*words}
 
     @pytest.mark.parametrize(
         ("change", "field"),
@@ -241,6 +244,63 @@ class TestRunWithFilesOfItsOwn:
         assert "options_of" not in page["request"]
         with pytest.raises(InvalidRunError, match="was imported"):
             _words(tmp_path, {**page["request"], "options_of": page["run_id"]})
+
+
+class TestStoreOfOthers:
+    """A store may come from an untrusted source: a manifest in it starts nothing that the project does not have."""
+
+    @pytest.mark.parametrize(
+        ("name", "value"),
+        [
+            ("user", "os:abort"),
+            ("user", "/elsewhere/user.py"),
+            ("user", "../outside.py:user"),
+            ("user", "scripted:../outside.json"),
+            ("user", "openai:gpt-5@https://elsewhere.example/v1"),
+            ("setup", "os:abort"),
+            ("teardown", "polite.py\0:x"),
+            ("on", "ray://elsewhere.example:10001"),
+        ],
+    )
+    def test_options_that_lead_elsewhere_are_left_out(self, place: Path, name: str, value: str) -> None:
+        manifest = _manifest(place, options={name: value, "compat": "adk"})
+        assert repeatable_options(manifest, place, load_settings(place)) == {"compat": "adk"}
+        assert left_out_options(manifest, place, load_settings(place)) == {name: value}
+
+    @pytest.mark.parametrize(
+        ("name", "value"),
+        [
+            ("user", "user.py"),
+            ("user", "user:user"),
+            ("user", "openai:gpt-5"),
+            ("setup", "polite:agent"),
+            ("on", "processes"),
+            ("trial_timeout", 5.0),
+        ],
+    )
+    def test_other_options_are_used(self, place: Path, name: str, value: object) -> None:
+        manifest = _manifest(place, options={name: value})
+        assert repeatable_options(manifest, place, load_settings(place)) == {name: value}
+
+    @pytest.mark.parametrize(
+        ("agent", "judge", "expected"),
+        [
+            ("polite.py", "scripted:answers.json", ["polite.py", "scripted:answers.json"]),
+            ("cmd:touch owned", "openai:gpt-5@https://elsewhere.example/v1", []),
+            ("https://elsewhere.example/agent", "scripted:/elsewhere/answers.json", []),
+        ],
+        ids=["of the project", "a command and a URL", "a URL and a file elsewhere"],
+    )
+    def test_agent_and_judge_are_files_of_the_project(
+        self, place: Path, agent: str, judge: str, expected: list[str]
+    ) -> None:
+        (place / "cmd").mkdir(exist_ok=True)
+        assert names_of(_manifest(place, agent, options={"judge": judge}), place) == expected
+
+
+def _manifest(folder: Path, agent: str = "polite.py", **fields: Any) -> Manifest:
+    described = AgentManifest(reference=agent)
+    return Manifest(run_id="run1", created_at=0.0, agent=described, folder=str(folder), **fields)
 
 
 class TestRunOfSet:

@@ -13,10 +13,10 @@ from typing import Any
 
 from proctor.authoring.eval_set_files import SetFile
 from proctor.common.secrets import hide_secrets
-from proctor.engine.run_options import OPTIONS, Group
+from proctor.engine.run_options import OPTIONS
 from proctor.errors import EvalFileError, SetupError, UnknownNameError
 from proctor.files.eval_sets.selectors import SET_SUFFIXES
-from proctor.runs.setup.settings import resolve_reference
+from proctor.runs.setup.settings import load_settings, resolve_reference
 from proctor.runs.storage.open import NoRunsError
 from proctor.schema.results.manifest import Manifest, PlannedCase
 from proctor.schema.results.run_result import Outcome
@@ -24,8 +24,9 @@ from proctor.stores.base import Store
 from proctor.web.pages.start import RunRequest, StartRun
 from proctor.web.server.context import ServerContext
 from proctor.web.server.eval_set_edits import edit_session
-from proctor.web.server.runs.run_command import file_below, folders_of, located, other_words, startable
+from proctor.web.server.runs.run_command import file_below, option_words, startable
 from proctor.web.server.runs.startable_sets import set_page
+from proctor.web.server.runs.stored_options import folders_of, left_out_options, located
 
 _MOST_RUNS = 20
 """Runs whose manifests are read to find the newest one of an eval set."""
@@ -215,16 +216,12 @@ def _generated_criteria(root: Path, path: str) -> dict[str, Any] | None:
 
 
 def _left_out(manifest: Manifest, root: Path) -> Iterator[str]:
-    """Yield a note if the request leaves out options of the run: those of an imported run, and those without a flag."""
+    """Yield a note if the request leaves out options of the run."""
+    options = left_out_options(manifest, root, load_settings(root))
     words = [
-        f"{name}={value}"
-        for name, value in manifest.options.items()
-        if (option := OPTIONS.get(name)) is not None
-        and not option.flags
-        and value != option.default
-        and option.group in (Group.TRIALS, Group.SCORING)
+        hide_secrets(word)
+        for name, value in options.items()
+        for word in (option_words(name, value) if OPTIONS[name].flags else [f"{name}={value}"])
     ]
-    if manifest.imported_from:
-        words += [hide_secrets(word) for word in other_words(manifest, root)]
     if words:
         yield f"The page cannot repeat these options of run {manifest.run_id[:6]}, and leaves them out: {' '.join(words)}."

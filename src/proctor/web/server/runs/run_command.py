@@ -2,8 +2,9 @@
 
 A value of the request becomes a part of the command, or a path, only after it was found among the known ones: agents by
 their names, files below the project's folder, metrics in the registry. A judge may be any model of a known provider, but
-not one with a URL, because its key would be sent there. A request may also name a stored run (`options_of`): what the
-manifest of that run names may be used again, as `proctor resume` does. An imported run does not allow anything.
+not one with a URL, because its key would be sent there. A request may also name a stored run (`options_of`), whose manifest
+then names the agent, the judge, the simulated user and the hooks: only files of the project, because a store may come from an
+untrusted source, and none if the run was imported.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ from fastapi.responses import JSONResponse
 
 from proctor.common.registry import METRICS
 from proctor.common.safe_text import clean
-from proctor.common.secrets import HIDDEN, hide_secrets
-from proctor.engine.run_options import OPTIONS, Group
+from proctor.common.secrets import hide_secrets
+from proctor.engine.run_options import OPTIONS
 from proctor.errors import SetupError, did_you_mean
 from proctor.files.eval_sets.selectors import SET_SUFFIXES, quote_case_id
 from proctor.runs.setup.settings import Settings, load_settings
@@ -31,6 +32,7 @@ from proctor.schema.results.manifest import Manifest
 from proctor.web.pages.start import ChosenSet, StartProblem, StartProblems, StartRun
 from proctor.web.server.adk.apps import apps_of
 from proctor.web.server.context import ServerContext
+from proctor.web.server.runs.stored_options import names_of, repeatable_options
 from proctor.web.server.security.allowed_names import check_agent, model_problem, model_problems
 
 _MOST_FILES = 2_000
@@ -38,9 +40,6 @@ _NOT_LOOKED_INTO = {"node_modules", "venv", "build", "dist", "site-packages", "_
 _CONFIG_SUFFIXES = (".json", ".yaml", ".yml")
 _CHECKED = {"config", "metrics", "judge"}
 """Options of a run whose values are checked before they become a word of a command."""
-
-Names = Mapping[str, Collection[str]]
-"""What the stored run of a request names, by field: it may be used although the project does not name it."""
 
 
 class InvalidRunError(SetupError):
@@ -76,19 +75,36 @@ def command_of(form: StartRun, context: ServerContext) -> list[str]:
     problems: list[StartProblem] = []
     settings = load_settings(context.root)
     stored = _stored_run(form, context, problems)
-    names = names_of(stored, context.root) if stored is not None else {}
+    names = names_of(stored, context.root) if stored is not None else ()
     words = [
         "eval",
         *_agent(form, context, names, problems),
-        *_sets(form, context.root, names, problems),
+        *_sets(form, context.root, problems),
         *_judging(form, context, settings, names, problems),
         *_plain(form),
-        *(other_words(stored, context.root) if stored is not None else ()),
+        *(_other_words(stored, context.root, settings) if stored is not None else ()),
         *store_words(context),
     ]
     if problems:
         raise InvalidRunError(problems, words)
     return words
+
+
+def _stored_run(form: StartRun, context: ServerContext, problems: list[StartProblem]) -> Manifest | None:
+    """Return the manifest of the run that the request names; a problem if it cannot be used."""
+    if form.options_of is None:
+        return None
+    try:
+        with context.runs() as store:
+            manifest = store.manifest(store.find(form.options_of))
+    except SetupError as error:
+        problems.append(_problem("options_of", str(error)))
+        return None
+    if not manifest.imported_from:
+        return manifest
+    message = f"run {manifest.run_id} was imported: its options do not apply here"
+    problems.append(_problem("options_of", message))
+    return None
 
 
 def display_command(words: Sequence[str]) -> str:
@@ -123,9 +139,17 @@ def _plain(form: StartRun) -> Iterator[str]:
             yield from option_words(name, getattr(form, name))
 
 
-def _agent(form: StartRun, context: ServerContext, names: Names, problems: list[StartProblem]) -> list[str]:
+def _other_words(stored: Manifest, root: Path, settings: Settings) -> Iterator[str]:
+    """Return the options of a stored run that the form has no field for."""
+    for name, value in repeatable_options(stored, root, settings).items():
+        yield from option_words(name, value)
+
+
+def _agent(
+    form: StartRun, context: ServerContext, names: Collection[str], problems: list[StartProblem]
+) -> list[str]:
     known = startable(context)
-    if form.agent in known or form.agent in names.get("agent", ()):
+    if form.agent in known or form.agent in names:
         return [f"--agent={known.get(form.agent, form.agent)}"]
     if context.access.any_agent:
         try:
@@ -142,7 +166,7 @@ def _agent(form: StartRun, context: ServerContext, names: Names, problems: list[
     return []
 
 
-def _sets(form: StartRun, root: Path, names: Names, problems: list[StartProblem]) -> Iterator[str]:
+def _sets(form: StartRun, root: Path, problems: list[StartProblem]) -> Iterator[str]:
     if form.failed_of is not None:
         if form.failed_of.isalnum():
             yield f"--failed={form.failed_of}"
@@ -151,11 +175,11 @@ def _sets(form: StartRun, root: Path, names: Names, problems: list[StartProblem]
     elif not form.eval_sets:
         problems.append(_problem("eval_sets", "no eval set is chosen: choose at least one"))
     for chosen in form.eval_sets:
-        yield from _set_option(chosen, root, names, problems)
+        yield from _set_option(chosen, root, problems)
 
 
-def _set_option(chosen: ChosenSet, root: Path, names: Names, problems: list[StartProblem]) -> Iterator[str]:
-    if file_below(root, chosen.path, SET_SUFFIXES) is None and chosen.path not in names.get("eval_sets", ()):
+def _set_option(chosen: ChosenSet, root: Path, problems: list[StartProblem]) -> Iterator[str]:
+    if file_below(root, chosen.path, SET_SUFFIXES) is None:
         problems.append(_problem("eval_sets", f"{chosen.path}: no eval set below {root.name}"))
         return
     if chosen.cases is not None and not chosen.cases:
@@ -177,34 +201,29 @@ def _judging(
     form: StartRun,
     context: ServerContext,
     settings: Settings,
-    names: Names,
+    names: Collection[str],
     problems: list[StartProblem],
 ) -> Iterator[str]:
-    yield from _config(form, context, settings, names, problems)
+    yield from _config(form, context, settings, problems)
     if form.metrics is not None:
         invalid = [name for name in form.metrics if "," in name]
         problems += [_problem("metrics", f"{name!r} is not the name of a metric") for name in invalid]
         yield from option_words("metrics", form.metrics)
     if form.judge is not None:
         problem = model_problem(form.judge, settings)
-        if problem and form.judge not in names.get("judge", ()):
+        if problem and form.judge not in names:
             problems.append(_problem("judge", problem))
         else:
             yield from option_words("judge", form.judge)
 
 
 def _config(
-    form: StartRun,
-    context: ServerContext,
-    settings: Settings,
-    names: Names,
-    problems: list[StartProblem],
+    form: StartRun, context: ServerContext, settings: Settings, problems: list[StartProblem]
 ) -> Iterator[str]:
     if form.config is not None and form.criteria is not None:
         problems.append(_problem("config", "either a config file or metrics chosen here, not both"))
     if form.config is not None:
-        is_file = file_below(context.root, form.config, _CONFIG_SUFFIXES) is not None
-        if not is_file and form.config not in names.get("config", ()):
+        if file_below(context.root, form.config, _CONFIG_SUFFIXES) is None:
             problems.append(_problem("config", f"{form.config}: no config file below {context.root.name}"))
         else:
             yield from option_words("config", form.config)
@@ -274,70 +293,6 @@ def _relative(path: str, root: Path) -> str:
 
 def _problem(field: str, message: str, metric: str = "") -> StartProblem:
     return StartProblem(field=field, message=message, metric=metric)
-
-
-# --- the options and names of a stored run ----------------------------------------------------------------------------
-
-
-def _stored_run(form: StartRun, context: ServerContext, problems: list[StartProblem]) -> Manifest | None:
-    """Return the manifest of the run that the request names; a problem if it cannot be used."""
-    if form.options_of is None:
-        return None
-    try:
-        with context.runs() as store:
-            manifest = store.manifest(store.find(form.options_of))
-    except SetupError as error:
-        problems.append(_problem("options_of", str(error)))
-        return None
-    if not manifest.imported_from:
-        return manifest
-    message = f"run {manifest.run_id} was imported: its options do not apply here"
-    problems.append(_problem("options_of", message))
-    return None
-
-
-def names_of(manifest: Manifest, root: Path) -> Names:
-    """Return what a run names: its agent, eval sets, config and judge, with paths relative to the project's folder."""
-    agent, options = manifest.agent.reference, manifest.options
-    return {
-        "agent": [] if agent is None or HIDDEN in agent else [located(agent, manifest, root)],
-        "eval_sets": [located(one.path, manifest, root) for one in manifest.sets if one.path],
-        "config": [located(config, manifest, root)]
-        if isinstance(config := options.get("config"), str)
-        else [],
-        "judge": [judge] if isinstance(judge := options.get("judge"), str) else [],
-    }
-
-
-def other_words(manifest: Manifest, root: Path) -> list[str]:
-    """Return the options of a run that a request has no field for, as words of a command."""
-    return [
-        word
-        for name, value in manifest.options.items()
-        if (option := OPTIONS.get(name)) is not None
-        and option.flags
-        and value != option.default
-        and name not in StartRun.model_fields
-        and (option.group is not Group.CASES or name == "agent_name")
-        for word in option_words(name, located(value, manifest, root) if name == "user" else value)
-    ]
-
-
-def located(reference: str, manifest: Manifest, root: Path) -> str:
-    """Return a recorded path, or `FILE.py:NAME`, relative to the project's folder; unchanged if it is not below it."""
-    start, colon, name = reference.partition(".py:")
-    file = f"{start}.py" if colon else reference
-    for folder in folders_of(manifest, root):
-        path = folder / file
-        if path.exists() and path.resolve().is_relative_to(root.resolve()):
-            relative = path.resolve().relative_to(root.resolve()).as_posix()
-            return f"{relative}:{name}" if colon else relative
-    return reference
-
-
-def folders_of(manifest: Manifest, root: Path) -> list[Path]:
-    """Return the folders that recorded paths may be relative to: that of the run, or this project, if it was copied."""
-    return [Path(manifest.folder), root] if manifest.folder else [root]
 
 
 # --- problems that the command reports, each with the field of the form that it concerns ------------------------------
