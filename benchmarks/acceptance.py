@@ -16,7 +16,7 @@ from random import Random
 from proctor.analysis.acceptance.accept_candidate import is_proven
 from proctor.analysis.compare.compare_cases import CompareOptions, compare_cases
 from proctor.analysis.compare.measures import PairedScore, by_case
-from proctor.analysis.compare.sides import Side
+from proctor.analysis.compare.sides import Side, side_cases
 from proctor.schema.analysis.comparison import ComparedRun
 from proctor.schema.results.run_result import CaseResult, Outcome, TrialResult
 from proctor.stats.intervals import wilson
@@ -130,7 +130,8 @@ def _is_accepted(before: Passes, now: Passes, trials: int, level: float = ALPHA 
         return False
     sides = [
         Side(
-            ComparedRun("", "drawn", len(passes), trials), [_case(*one, trials) for one in enumerate(passes)]
+            ComparedRun("", "drawn", len(passes), trials),
+            [*side_cases(_case(*one, trials) for one in enumerate(passes))],
         )
         for passes in (before, now)
     ]

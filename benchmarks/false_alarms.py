@@ -18,7 +18,7 @@ from random import Random
 
 from proctor.analysis.compare.compare_cases import CompareOptions, compare_cases
 from proctor.analysis.compare.measures import PairedScore, by_case, lower_bound
-from proctor.analysis.compare.sides import Side
+from proctor.analysis.compare.sides import Side, side_cases
 from proctor.schema.analysis.comparison import Change, ComparedRun
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, TrialResult
 from proctor.stats.intervals import exactly, wilson
@@ -204,7 +204,8 @@ def outcomes(
         trials = build.trials_now or build.trials
         now = [_case(random, number, rate, trials, build.scores) for number, rate in enumerate(broken)]
         before, after = (
-            Side(ComparedRun("", "drawn", build.cases, build.trials), cases) for cases in (base, now)
+            Side(ComparedRun("", "drawn", build.cases, build.trials), [*side_cases(cases)])
+            for cases in (base, now)
         )
         options = CompareOptions(ranges=dict.fromkeys(METRICS, (0.0, 1.0)), generalize=generalize)
         found[compare_cases(before, after, options).outcome] += 1

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from random import Random
 
 from proctor.analysis.compare.compare_cases import CompareOptions, compare_cases
-from proctor.analysis.compare.sides import Side
+from proctor.analysis.compare.sides import Side, side_cases
 from proctor.schema.analysis.comparison import Change, ComparedRun, Comparison
 from proctor.schema.results.run_result import CaseResult, Outcome, TrialResult
 from proctor.stats.paired_tests import sign_flip_test
@@ -149,7 +149,7 @@ def _compare(
     sides = [
         Side(
             ComparedRun("", "drawn", len(cases), len(cases[0])),
-            [_case(n, one, missing) for n, one in enumerate(cases)],
+            [*side_cases(_case(n, one, missing) for n, one in enumerate(cases))],
         )
         for cases, missing in ((base, set[tuple[int, int]]()), (drawn, gone))
     ]

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from random import Random
 
 from proctor.analysis.compare.compare_cases import CompareOptions, compare_cases
-from proctor.analysis.compare.sides import Side
+from proctor.analysis.compare.sides import Side, side_cases
 from proctor.analysis.power.plan import Sample, SizeAsked, TrialTook, size_for
 from proctor.schema.analysis.comparison import PASSED, Change, ComparedRun
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, TrialResult
@@ -110,7 +110,7 @@ def found(setting: Setting, cases: int, random: Random) -> bool:
     )
     run = ComparedRun("", "drawn", cases, setting.trials)
     options = CompareOptions(confidence=setting.confidence, ranges={SCORE: (0.0, 1.0)})
-    compared = compare_cases(Side(run, base), Side(run, candidate), options)
+    compared = compare_cases(Side(run, [*side_cases(base)]), Side(run, [*side_cases(candidate)]), options)
     if setting.spread is None:
         return compared.outcome is Change.REGRESSION
     return compared.measure(SCORE).verdict == "worse"

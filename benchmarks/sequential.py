@@ -17,7 +17,7 @@ from random import Random
 
 from proctor.analysis.compare.compare_cases import CompareOptions, compare_cases
 from proctor.analysis.compare.interim_looks import DECIDED, Looks
-from proctor.analysis.compare.sides import Side
+from proctor.analysis.compare.sides import Side, side_cases
 from proctor.schema.analysis.comparison import Change, ComparedRun
 from proctor.schema.results.run_result import CaseResult, Outcome, TrialResult
 from proctor.stats.intervals import wilson
@@ -164,7 +164,7 @@ def _cases(trials: Sequence[Sequence[bool]]) -> list[tuple[str, CaseResult]]:
 
 def _side(trials: Sequence[Sequence[bool]]) -> Side:
     run = ComparedRun("", "drawn", len(trials), len(trials[0]))
-    return Side(replace(run), _cases(trials))
+    return Side(replace(run), [*side_cases(_cases(trials))])
 
 
 def main(runs: int) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from proctor.analysis.compare.compare_cases import CompareOptions, compare_cases
-from proctor.analysis.compare.sides import Side
+from proctor.analysis.compare.sides import Side, side_cases
 from proctor.schema.analysis.comparison import ComparedRun, Comparison
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, TrialResult
 
@@ -32,7 +32,7 @@ def side(found: Iterable[CaseResult], *, num_runs: int = 1, content: Mapping[str
     """A run of these cases; `content` is the hash of each one's content."""
     listed = list(found)
     run = ComparedRun("", "agent", len(listed), num_runs)
-    return Side(run, [((content or {}).get(one.eval_id, "same"), one) for one in listed])
+    return Side(run, [*side_cases(((content or {}).get(one.eval_id, "same"), one) for one in listed)])
 
 
 def compared(base: Iterable[CaseResult], candidate: Iterable[CaseResult], **options: object) -> Comparison:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from random import Random
 
 from proctor.analysis.compare.compare_cases import CompareOptions, compare_cases
-from proctor.analysis.compare.sides import Side
+from proctor.analysis.compare.sides import Side, side_cases
 from proctor.schema.analysis.comparison import PASSED, ComparedRun, Comparison, Look
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, TrialResult
 from proctor.schema.results.score import MetricScore
@@ -77,7 +77,7 @@ def _compare(
     design: _Design, sides: Sequence[list[tuple[str, CaseResult]]], options: CompareOptions
 ) -> Comparison:
     base, candidate = (
-        Side(ComparedRun("", "drawn", len(cases), trials), cases)
+        Side(ComparedRun("", "drawn", len(cases), trials), [*side_cases(cases)])
         for cases, trials in zip(sides, design.trials, strict=True)
     )
     return compare_cases(base, candidate, options)

@@ -7,7 +7,6 @@ import warnings
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,10 +25,9 @@ from proctor.stores.baselines import (
 from proctor.stores.open import store_file
 
 if TYPE_CHECKING:
-    from proctor.analysis.compare.sides import Side
+    from proctor.analysis.compare.sides import Side, SideCase
     from proctor.schema.analysis.comparison import Baseline, NamedBaseline
     from proctor.schema.results.manifest import Judging, Manifest
-    from proctor.schema.results.run_result import CaseResult, MetricVerdict
     from proctor.stores.base import Store
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -187,17 +185,18 @@ def _baseline_of(store: Store, name: str) -> Baseline:
         status = "is running" if state is RunState.RUNNING else "is unfinished"
         raise SetupError(f"run {run_id} {status}: only a finished run can be a baseline")
     side, (manifest, judging) = side_of_run(store, run_id)
-    cases = sorted(side.cases, key=lambda one: (one[1].eval_set_id, one[1].eval_id))
-    if not any(case.trials_passed + case.trials_failed for _, case in cases):
+    cases = sorted(side.cases, key=lambda one: (one.eval_set_id, one.eval_id))
+    if not any(case.result.trials.passed + case.result.trials.failed for case in cases):
         raise SetupError(
             f"run {run_id} cannot be a baseline: no case of it has a verdict. See `proctor show {run_id}`"
         )
-    metrics = list(dict.fromkeys(metric for _, case in cases for metric in case.metrics))
+    judged = (metric.name for one in judging.sets for metric in one.metrics)
+    metrics = list(dict.fromkeys([*judged, *(name for case in cases for name in case.result.scores)]))
     run = side.run
     return Baseline(
         proctor_baseline=VERSION, run_id=run_id, agent=run.agent, started_at=run.started_at, num_runs=run.num_runs,
         most=run.most, against=run.against, cost=run.cost, manifest=_brief(manifest), judging=_nameless(judging), metrics=metrics,
-        cases=[_row(content_hash, case, metrics) for content_hash, case in cases],
+        cases=[_row(case, metrics) for case in cases],
     )  # fmt: skip
 
 
@@ -232,23 +231,11 @@ def _nameless(judging: Judging) -> Judging:
     return judging.model_copy(update={"sets": sets})
 
 
-def _row(content_hash: str, case: CaseResult, metrics: list[str]) -> tuple[object, ...]:
-    means = [_mean_of(case.metrics.get(name)) for name in metrics]
-    passed, failed = case.trials_passed, case.trials_failed
-    others = len(case.trials) - passed - failed
-    return case.eval_set_id, case.eval_id, content_hash, case.outcome, passed, failed, others, means
-
-
-def _mean_of(metric: MetricVerdict | None) -> float | None:
-    """A metric's mean over the trials, as a comparison takes it: none of what could not be computed."""
-    if (
-        metric is None
-        or metric.score is None
-        or metric.outcome.value == "error"
-        or not isfinite(metric.score)
-    ):
-        return None
-    return metric.score
+def _row(case: SideCase, metrics: list[str]) -> tuple[object, ...]:
+    result, trials = case.result, case.result.trials
+    means = [result.scores.get(name) for name in metrics]
+    counts = trials.passed, trials.failed, trials.other
+    return case.eval_set_id, case.eval_id, case.content_hash, result.outcome, *counts, means
 
 
 def side_of_baseline(baseline: Baseline) -> tuple[Side, tuple[Manifest, Judging]]:
@@ -263,18 +250,17 @@ def side_of_baseline(baseline: Baseline) -> tuple[Side, tuple[Manifest, Judging]
     return Side(run, [*_cases(baseline)]), (baseline.manifest, baseline.judging)
 
 
-def _cases(baseline: Baseline) -> Iterator[tuple[str, CaseResult]]:
-    from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, TrialResult
+def _cases(baseline: Baseline) -> Iterator[SideCase]:
+    from proctor.analysis.compare.sides import CaseMetric, SideCase, brief
 
     gates = {
         (one.eval_set_id, metric.name): metric.gate for one in baseline.judging.sets for metric in one.metrics
     }
     for set_id, eval_id, content_hash, outcome, passed, failed, others, means in baseline.cases:
-        metrics = {
-            name: MetricVerdict(name, outcome, mean, gate=gates.get((set_id, name), False))
+        metrics = (
+            CaseMetric(name, outcome, mean, gate=gates.get((set_id, name), False))
             for name, mean in zip(baseline.metrics, means, strict=True)
             if mean is not None
-        }
+        )
         ends = [Outcome.PASSED] * passed + [Outcome.FAILED] * failed + [Outcome.ERROR] * others
-        trials = [TrialResult(number, end, evidence=None) for number, end in enumerate(ends)]
-        yield content_hash, CaseResult(set_id, eval_id, outcome, metrics=metrics, trials=trials)
+        yield SideCase(set_id, eval_id, content_hash, brief(outcome, ends, metrics))

@@ -148,7 +148,7 @@ def _compare(base: KnownSide, candidate: KnownSide, request: _Request) -> Compar
     _refuse_same_scores(base, candidate)
     before, now = (one[0] for one in (base, candidate))
     if not knows_cases(base[1][0], candidate[1][0]):
-        now = replace(now, cases=[("", case) for _, case in now.cases])
+        now = replace(now, cases=[case._replace(content_hash="") for case in now.cases])
     if now.run.against and now.run.against == before.run.run_id:
         now, options = looked_at(before, now, options)
     if options.deterministic:
@@ -235,11 +235,12 @@ _CHOOSES_CASES = ("limit", "tags", "changed_since", "shard")
 def check_deterministic(side: Side) -> Side:
     """Refuse a side whose trials contradict the declaration that the agent always does the same."""
     cases = [*side.cases]
-    for _, case in cases:
-        if case.trials_passed and case.trials_failed:
+    for case in cases:
+        trials = case.result.trials
+        if trials.passed and trials.failed:
             name = f"{case.eval_set_id}/{case.eval_id}"
             raise SetupError(
-                f"deterministic: {case.trials_passed} of {len(case.trials)} trials of {name} passed in run "
+                f"deterministic: {trials.passed} of {trials.total} trials of {name} passed in run "
                 f"{side.run.run_id or side.run.agent}, so the agent does not always do the same. Compare with --no-deterministic "
                 "(in Python deterministic=False), and remove the declaration"
             )

@@ -13,7 +13,7 @@ from typing import Any
 
 from proctor.analysis.compare.compare_cases import CompareOptions, compare_cases
 from proctor.analysis.compare.futility import Ahead
-from proctor.analysis.compare.sides import Side
+from proctor.analysis.compare.sides import Side, side_cases
 from proctor.schema.analysis.comparison import Change, ComparedRun, Comparison, Look
 from proctor.schema.results.manifest import AGAINST_RUN
 from proctor.schema.results.run_result import CaseResult
@@ -68,7 +68,7 @@ def _levels(base_trials: int, most: int, confidence: float) -> tuple[list[float]
 def looked_at(base: Side, candidate: Side, options: CompareOptions) -> tuple[Side, CompareOptions]:
     """Return the candidate and the options of its last look, for a run that was made until it was decided against `base`."""
     cases = [*candidate.cases]
-    trials = max((len(case.trials) for _, case in cases), default=0)
+    trials = max((case.result.count for case in cases), default=0)
     return Side(replace(candidate.run, num_runs=trials or 1), cases), _as_looked_at(
         options, base.run.num_runs, candidate.run.most, trials
     )
@@ -114,6 +114,6 @@ class Looks:
 
     def comparison_at(self, cases: Sequence[tuple[str, CaseResult]], trials: int) -> Comparison:
         """Return the comparison after this many trials of each case."""
-        candidate = Side(ComparedRun("", "", len(cases), trials), cases)
+        candidate = Side(ComparedRun("", "", len(cases), trials), [*side_cases(cases)])
         options = _as_looked_at(self.options, self.base.run.num_runs, self.most, trials)
         return compare_cases(self.base, candidate, options)

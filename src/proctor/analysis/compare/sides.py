@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from sys import intern
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic_core import from_json
 
@@ -26,15 +26,15 @@ from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome
 if TYPE_CHECKING:
     from proctor.schema.evidence.trial import Trial
     from proctor.schema.results.manifest import Judging, Manifest, RunRecord
-    from proctor.stores.base import Store
+    from proctor.stores.base import BriefVerdict, Store
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One of the two runs, with its cases and the hash of each one's content (empty where it is not known)."""
+    """One of the two runs, with its cases."""
 
     run: ComparedRun
-    cases: Iterable[tuple[str, CaseResult]]
+    cases: Iterable[SideCase]
     is_shared: bool = False
     """Whether the run is of several processes, and not complete."""
 
@@ -67,7 +67,7 @@ def side_of_run(store: Store, reference: str | RunResult) -> KnownSide:
     priced = any(one.purpose == "agent" and not one.unpriced for one in summary.spent)
     trials = sum(one.cases * one.num_runs for one in manifest.sets)
     figures = figures_of_kept(store, details.record, trials=trials, priced=priced)
-    cases = with_figures(store.verdicts(run_id, judging.number), figures)
+    cases = _stored_cases(store.briefly(run_id, judging.number), figures)
     members = run_members(store, run_id) if details.record.state is not RunState.FINISHED else ()
     return Side(run, cases, is_shared=bool(members)), (manifest, judging)
 
@@ -103,10 +103,10 @@ def side_of_result(result: RunResult) -> KnownSide:
         against=result.against, most=result.num_runs if result.at_most else 0,
     )  # fmt: skip
     priced = any(one.purpose == "agent" and not one.unpriced for one in result.spent)
-    cases = [("", case) for case in result.cases]
-    few = sum(len(case.trials) for _, case in cases) <= MOST_TRIALS
-    figures = {at: figures_of_case(one, priced=priced) for at, (_, one) in enumerate(cases) if few}
-    return Side(run, [*with_figures(cases, figures)]), manifest_of_result(result)
+    few = sum(len(case.trials) for case in result.cases) <= MOST_TRIALS
+    figures = {at: figures_of_case(one, priced=priced) for at, one in enumerate(result.cases) if few}
+    cases = [*side_cases((("", case) for case in result.cases), figures)]
+    return Side(run, cases), manifest_of_result(result)
 
 
 # --- Duration and cost of each trial, from its evidence ---------------------------------------------------------------
@@ -130,33 +130,13 @@ def figures_of_kept(store: Store, run: RunRecord, *, trials: int, priced: bool) 
     by_position: defaultdict[int, list[Figures | None]] = defaultdict(list)
     for (position, _), evidence in last.items():
         by_position[position].append(_of_json(evidence, priced=priced))
-    return {
-        position: mean for position, trial_figures in by_position.items() if (mean := _means(trial_figures))
-    }
+    return {position: _means(of_trials) for position, of_trials in by_position.items()}
 
 
 def figures_of_case(case: CaseResult, *, priced: bool) -> Figures:
     """Return the mean duration and cost of the trials of a case, if their evidence is available."""
     evidence = [one.trial for one in case.trials if one.failure is None]
     return _means([_of_trial(trial, priced=priced) for trial in evidence if trial is not None])
-
-
-def with_figures(
-    cases: Iterable[tuple[str, CaseResult]], figures: Mapping[int, Figures]
-) -> Iterator[tuple[str, CaseResult]]:
-    """Return the cases, in the order of their positions, with the duration and cost of their trials as further metrics."""
-    for position, (content_hash, case) in enumerate(cases):
-        metrics = {
-            name: MetricVerdict(name, Outcome.INFORMATIONAL, value, gate=False)
-            for name, value in figures.get(position, {}).items()
-        }
-        if not metrics:
-            yield content_hash, case
-            continue
-        yield content_hash, CaseResult(
-            case.eval_set_id, case.eval_id, case.outcome, case.reason, {**case.metrics, **metrics}, case.trials,
-            case.place, case.rule, case.missed, case.is_played,
-        )  # fmt: skip
 
 
 def _of_json(evidence: bytes, *, priced: bool) -> Figures | None:
@@ -195,7 +175,6 @@ def _means(trial_figures: Iterable[Figures | None]) -> Figures:
 
 
 # --- Which cases belong together ---------------------------------------------------------------------------------------
-
 
 _HUGE = 1e100
 """Scores of this size carry no information, and their sum overflows; a value must be a finite number."""
@@ -252,59 +231,82 @@ class Pairs:
         )
 
 
-def brief(case: CaseResult) -> BriefCase:
-    """Return what a comparison needs of `case`."""
-    trials, count = _trials_of(case), len(case.trials)
-    without_verdict = trials.other / count if count else 0.0
+class SideCase(NamedTuple):
+    """One case of a run."""
+
+    eval_set_id: str
+    eval_id: str
+    content_hash: str
+    """The hash of its content; empty where it is not known."""
+    result: BriefCase
+
+
+class CaseMetric(NamedTuple):
+    """One metric of a case."""
+
+    name: str
+    outcome: Outcome
+    score: float | None
+    gate: bool
+    missing: float | None = None
+    """The share of the trials without a score; `None`: not known, and then it is the share without a verdict."""
+
+
+def side_cases(
+    cases: Iterable[tuple[str, CaseResult]], figures: Mapping[int, Figures] | None = None
+) -> Iterator[SideCase]:
+    """Return cases, each with the hash of its content; `figures` are the duration and cost of trials by position."""
+    figures = figures or {}
+    for position, (content_hash, case) in enumerate(cases):
+        metrics = (
+            CaseMetric(name, one.outcome, one.score, one.gate, _missing_share(one))
+            for name, one in case.metrics.items()
+        )
+        trials = [one.outcome for one in case.trials]
+        result = brief(case.outcome, trials, metrics, case.reason or case.missed, figures.get(position))
+        yield SideCase(case.eval_set_id, case.eval_id, content_hash, result)
+
+
+def _stored_cases(cases: Iterable[BriefVerdict], figures: Mapping[int, Figures]) -> Iterator[SideCase]:
+    for position, case in enumerate(cases):
+        rows: Mapping[str, Any] = case.metrics
+        metrics = (
+            CaseMetric(name, row["outcome"], row.get("score"), row.get("gate", True))
+            for name, row in rows.items()
+        )
+        result = brief(case.outcome, case.trials, metrics, case.reason, figures.get(position))
+        yield SideCase(case.eval_set_id, case.eval_id, case.content_hash, result)
+
+
+def brief(
+    outcome: Outcome, trials: Sequence[Outcome], metrics: Iterable[CaseMetric], reason: str = "", figures: Figures | None = None,
+) -> BriefCase:  # fmt: skip
+    """Return what a comparison needs of a case; `trials` are the outcomes of its trials."""
+    count, passed, failed = len(trials), trials.count(Outcome.PASSED), trials.count(Outcome.FAILED)
+    other = count - passed - failed
     scores: dict[str, float] = {}
-    gating: list[str] = []
-    unscored: set[str] = set()
-    shares: dict[str, float] = {}
-    for name, metric in case.metrics.items():
-        if metric.gate:
+    gating, unscored, shares = list[str](), set[str](), dict[str, float]()
+    for name, of_metric, score, gate, missing in metrics:
+        if gate:
             gating.append(name)
-            if metric.outcome in (Outcome.ERROR, Outcome.NOT_RUN):
+            if of_metric in (Outcome.ERROR, Outcome.NOT_RUN):
                 unscored.add(name)
-            elif share := _missing_share(metric, without_verdict):
+            elif share := other / count if missing is None and count else missing:
                 shares[name] = share
-        if metric.score is not None and metric.outcome is not Outcome.ERROR and abs(metric.score) < _HUGE:
-            scores[name] = metric.score
+        # a store has names of numbers that JSON cannot hold
+        if isinstance(score, float | int) and of_metric != Outcome.ERROR and abs(score) < _HUGE:
+            scores[name] = score
     return BriefCase(
-        case.outcome,
-        trials,
-        count,
-        scores,
-        _same_names(tuple(gating)),
-        _same_set(frozenset(unscored)),
-        shares or _NO_SHARES,
-        case.reason or case.missed,
-    )
+        outcome, _trials(passed, failed, other), count, scores | (figures or {}), _same_names(tuple(gating)),
+        _same_set(frozenset(unscored)), shares or _NO_SHARES, reason,
+    )  # fmt: skip
 
 
-# A comparison holds the cases of two runs, so equal parts of them are one object. Each cache is bounded: what is not in it is
-# right, too.
+# Equal parts of the cases of two runs are one object. Each cache is bounded: what is not in it is right, too.
 _NO_SHARES: Mapping[str, float] = {}
 _trials = lru_cache(1024)(Trials)
-
-
-@lru_cache(1024)
-def _same_names(names: tuple[str, ...]) -> tuple[str, ...]:
-    return names
-
-
-@lru_cache(1024)
-def _same_set(names: frozenset[str]) -> frozenset[str]:
-    return names
-
-
-def _trials_of(case: CaseResult) -> Trials:
-    passed = failed = 0
-    for trial in case.trials:
-        passed += trial.outcome is Outcome.PASSED
-        failed += trial.outcome is Outcome.FAILED
-    return _trials(passed, failed, len(case.trials) - passed - failed)
-
-
+_same_names = lru_cache(1024)(tuple[str, ...])
+_same_set = lru_cache(1024)(frozenset[str])
 _MOST_SHARED = 1000
 
 
@@ -317,23 +319,21 @@ def _shared(case: BriefCase, known: dict[object, BriefCase]) -> BriefCase:
     return known.get(content, case)
 
 
-def _missing_share(metric: MetricVerdict, without_verdict: float) -> float:
-    """Return the share of the trials without a score; where single scores are unknown, of those without a verdict."""
-    if not metric.per_trial:
-        return without_verdict
+def _missing_share(metric: MetricVerdict) -> float | None:
+    """Return the share of the trials without a score; `None` where single scores are unknown: then it is that without a verdict."""
     missing = [one is None or one.failure is not None for one in metric.per_trial]
-    return sum(missing) / len(missing)
+    return sum(missing) / len(missing) if missing else None
 
 
 def pair(
-    base: Iterable[tuple[str, CaseResult]],
-    candidate: Iterable[tuple[str, CaseResult]],
+    base: Iterable[SideCase],
+    candidate: Iterable[SideCase],
     *,
     keep_changed: bool = False,
     base_left_out: bool = False,
     candidate_left_out: bool = False,
 ) -> Pairs:
-    """Pair the cases of two runs (each with the hash of its content) by eval set and id, those of one id in order.
+    """Pair the cases of two runs by eval set and id, those of one id in order.
 
     Cases that were skipped are in no run. With `keep_changed` those with another content are paired, too. If a run left out
     cases, those that only the other run has are paired: their verdicts are missing.
@@ -365,14 +365,14 @@ _NOT_RUN = BriefCase(Outcome.NOT_RUN, Trials(0, 0), 0, {}, (), frozenset(), _NO_
 
 
 def _cases_by_key(
-    cases: Iterable[tuple[str, CaseResult]], known: dict[object, BriefCase]
+    cases: Iterable[SideCase], known: dict[object, BriefCase]
 ) -> Iterator[tuple[Key, str, BriefCase]]:
-    """Yield each case by its key, with the hash of its content: empty where that is not known."""
+    """Yield each case by its key, with the hash of its content."""
     counts: defaultdict[tuple[str, str], int] = defaultdict(int)
-    for content_hash, case in cases:
-        if case.outcome is not Outcome.SKIPPED:
-            name = intern(case.eval_set_id), case.eval_id
-            yield (*name, counts[name]), content_hash, _shared(brief(case), known)
+    for eval_set_id, eval_id, content_hash, result in cases:
+        if result.outcome is not Outcome.SKIPPED:
+            name = intern(eval_set_id), eval_id
+            yield (*name, counts[name]), content_hash, _shared(result, known)
             counts[name] += 1
 
 

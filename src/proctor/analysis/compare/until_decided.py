@@ -16,11 +16,11 @@ from proctor.stores.baselines import base_name
 if TYPE_CHECKING:
     from proctor.analysis.compare.compare_cases import CompareOptions
     from proctor.analysis.compare.interim_looks import Looks
-    from proctor.analysis.compare.sides import Side
+    from proctor.analysis.compare.sides import Side, SideCase
     from proctor.engine.planning.plan import Plan
-    from proctor.schema.analysis.comparison import Comparison
+    from proctor.schema.analysis.comparison import Comparison, Trials
     from proctor.schema.results.manifest import Judging, Manifest
-    from proctor.schema.results.run_result import CaseResult, RunResult
+    from proctor.schema.results.run_result import RunResult
     from proctor.stores.base import Store
 
 
@@ -39,7 +39,7 @@ def looks_of(options: EvaluateOptions, plan: Plan, store: Store | None) -> Looks
         raise SetupProblems([SetupError(_too_few(counts))])
     base, (manifest, judging) = _base(str(options.get("against")), store, options.get("store"))
     if manifest.imported_from:  # its cases have no content hashes: they are paired by their ids alone
-        base = replace(base, cases=[("", case) for _, case in base.cases])
+        base = replace(base, cases=[case._replace(content_hash="") for case in base.cases])
     _check_common(base, plan)
     _check_alike(base, judging, plan)
     if options.get("deterministic"):
@@ -127,25 +127,25 @@ def _check_common(base: Side, plan: Plan) -> None:
         raise SetupProblems([SetupError(f"against run {base.run.run_id}: {why}")])
 
 
-def _common_cases(base: Side, plan: Plan) -> list[tuple[CaseResult, bool]]:
-    """Return the cases of the base that are planned, and whether each has the same content."""
-    there: defaultdict[tuple[str, str], list[tuple[str, CaseResult]]] = defaultdict(list)
-    for hashed, case in base.cases:
-        there[case.eval_set_id, case.eval_id].append((hashed, case))
+def _common_cases(base: Side, plan: Plan) -> list[tuple[Trials, bool]]:
+    """Return the trials of the cases of the base that are planned, and whether each case has the same content."""
+    there: defaultdict[tuple[str, str], list[SideCase]] = defaultdict(list)
+    for case in base.cases:
+        there[case.eval_set_id, case.eval_id].append(case)
     return [
-        (case, not (was and hashed and was != hashed))
+        (case.result.trials, not (case.content_hash and hashed and case.content_hash != hashed))
         for name, hashed in _planned_cases(plan)
-        for was, case in there.get(name, ())
+        for case in there.get(name, ())
     ]
 
 
-def _why_undecidable(cases: Sequence[tuple[CaseResult, bool]]) -> str:
+def _why_undecidable(cases: Sequence[tuple[Trials, bool]]) -> str:
     if not cases:
         return "it has no case in common with what is to be run"
-    common = [case for case, is_same in cases if is_same]
+    common = [trials for trials, is_same in cases if is_same]
     if not common:
         return "every case that it has in common with what is to be run is another one by now, so that nothing can be decided"
-    if not any(case.trials_passed + case.trials_failed == len(case.trials) > 0 for case in common):
+    if all(trials.rate is None for trials in common):
         return "no case of it could be scored in all trials, so that nothing can be decided"
     return ""
 

@@ -14,7 +14,7 @@ from itertools import islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from proctor.analysis.compare.sides import BriefCase, Key, Pairs, change_of, pair
+from proctor.analysis.compare.sides import BriefCase, Key, Pairs, change_of, pair, side_cases
 from proctor.reports.content.case_digest import CaseWarnings
 from proctor.reports.content.failure_causes import Cause, FailureGroup, cause_of, group_failures
 from proctor.reports.content.run_list import ListedRun, short_ids
@@ -211,7 +211,8 @@ def read_cases(store: Store, selected: SelectedRun) -> RunCases:
             pass
     else:
         before = selected.earlier.run
-        pairs = pair(_note_causes(store.verdicts(before.run_id, before.judging), earlier), cases)
+        earlier_cases = _note_causes(store.verdicts(before.run_id, before.judging), earlier)
+        pairs = pair(side_cases(earlier_cases), side_cases(cases))
         changes = _mark_changes(rows, pairs)
         result.changes = _score_changes(pairs)
         not_run = len(pairs.both) - len(changes)
