@@ -106,7 +106,7 @@ def _of_no_difference(found: Comparison) -> Iterator[str]:
     if dropped:
         yield f"no difference seen, and {dropped} fell"
     lower = [one.name for one in found.measures if one.decides and one.is_drop]
-    if "nothing fell" in found.sentence and (lower or found.changed(CaseChange.FEWER_TRIALS)):
+    if "nothing fell" in found.sentence and (lower or found.cases_with_fewer_passes):
         yield f"nothing fell, and {lower} is lower, or a case passes fewer trials"
 
 
@@ -121,6 +121,7 @@ def _of_inconclusive(found: Comparison) -> Iterator[str]:
     reasons = {
         "passed and now fail": bool(found.changed(CaseChange.NOW_FAILS)),
         "far fewer trials": bool(found.changed(CaseChange.FEWER_TRIALS)),
+        "within the noise of unequal numbers": bool(found.changed(CaseChange.WITHIN_NOISE)),
         "not significant after correction": any(one.fell_before_correction for one in found.measures)
         or "far fewer trials" in found.sentence,
         "a regression cannot be excluded": bool(found.missing_base or found.missing_candidate),
@@ -141,13 +142,17 @@ def _of_cases(found: Comparison) -> Iterator[str]:
     lines = {one.name: one for one in found.cases}
     for one in found.significant_cases:
         line = lines.get(one.name)
-        if line is None or line.change in (CaseChange.NOW_PASSES, CaseChange.MORE_TRIALS):
+        if line is None or line.change in (
+            CaseChange.NOW_PASSES,
+            CaseChange.MORE_TRIALS,
+            CaseChange.WITHIN_NOISE,
+        ):
             yield f"{one.name} is significantly worse, and its line is {line}"
     for case in found.cases:
         yield from _of_line(case)
     passed = next((one for one in found.measures if one.name == PASSED), None)
-    falls = (CaseChange.NOW_FAILS, CaseChange.FEWER_TRIALS, CaseChange.MISSING)
-    if passed is not None and passed.verdict == "worse" and not any(map(found.changed, falls)):
+    fell = found.cases_with_fewer_passes or found.changed(CaseChange.MISSING)
+    if passed is not None and passed.verdict == "worse" and not fell:
         yield "the pass rate is worse, and no case is"
 
 
@@ -195,6 +200,6 @@ def is_misled(drawn: Drawn) -> bool:
         return False
     total = drawn.trials_of_candidate
     is_single = found.outcome is Change.NO_DIFFERENCE and complete.outcome is Change.INCONCLUSIVE
-    has_fallen = "now fail" in found.sentence or "far fewer trials" in found.sentence
+    has_fallen = any(text in found.sentence for text in ("now fail", "far fewer trials", "within the noise"))
     is_fall = found.outcome is Change.INCONCLUSIVE and has_fallen
     return not ((is_single or is_fall) and found.missing_candidate <= max(1, 0.02 * total))

@@ -229,8 +229,8 @@ def test_a_few_better_cases_are_no_improvement_where_the_pass_rate_is_lower() ->
         ),
         pytest.param(
             ["PPPPP"] * 7, ["FFFFF"] + ["PPPPP"] * 6,
-            "regression: 1 case is significantly worse (set/0), the pass rate of the trials fell from 100.0 % to 85.7 % (-14.3 points, "
-            "96 % CI: -18.9 to -10.4); by 7 cases x 5 trials",
+            "regression: 1 case is significantly worse (set/0), the pass rate of the trials fell from 100.0 % (35 of 35) to "
+            "85.7 % (30 of 35), -14.3 points (96 % CI: -18.9 to -10.4); by 7 cases x 5 trials",
             id="one case",
         ),
         pytest.param(
@@ -263,8 +263,8 @@ def test_a_few_better_cases_are_no_improvement_where_the_pass_rate_is_lower() ->
         ),
         pytest.param(
             ["P"] * 200, ["P"] * 200,
-            "no regression: the pass rate of the trials was 100.0 % and is 100.0 %; a drop of more than 1.5 points is ruled out "
-            "(95 % confidence); by 200 cases",
+            "no regression: the pass rate of the trials was 100.0 % (200 of 200) and is 100.0 % (200 of 200); a drop of more "
+            "than 1.5 points is ruled out (95 % confidence); by 200 cases",
             id="no regression",
         ),
     ],
@@ -278,7 +278,7 @@ def test_sentence(base: list[str], candidate: list[str], sentence: str) -> None:
 def test_both_questions_have_a_sentence() -> None:
     found = compared(cases(*["PPPPP"] * 7), cases(*["FFFFF"], *["PPPPP"] * 6))
     assert found.on_these_cases.startswith(
-        "1 case is significantly worse; the pass rate of the trials fell from 100.0 % to 85.7 %"
+        "1 case is significantly worse; the pass rate of the trials fell from 100.0 % (35 of 35) to 85.7 % (30 of 35)"
     )
     assert found.on_these_cases.endswith(": significantly worse")
     assert found.in_general.startswith(
@@ -291,10 +291,10 @@ def test_both_questions_have_a_sentence() -> None:
     ("base", "candidate", "on_these_cases"),
     [
         pytest.param(
-            ["P"], ["F"], "the pass rate of the trials fell from 100.0 % to 0.0 % (-100.0 points): too few cases to test", id="one case"
+            ["P"], ["F"], "the pass rate of the trials fell from 100.0 % (1 of 1) to 0.0 % (0 of 1), -100.0 points: too few cases to test", id="one case"
         ),
         pytest.param(
-            ["P", "P"], ["P", "P"], "the pass rate of the trials stayed at 100.0 % (0.0 points): too few cases to test", id="nothing changed"
+            ["P", "P"], ["P", "P"], "the pass rate of the trials stayed at 100.0 % (2 of 2), 0.0 points: too few cases to test", id="nothing changed"
         ),
         pytest.param(["PPPPP"], ["FFFFF"], "96 % CI: -100.0 to -77.7): significantly worse", id="five trials"),
         pytest.param(["P", "P", "P"], ["F", "P", "P"], ": not significant", id="three cases"),
@@ -546,7 +546,7 @@ def test_change_within_noise_keeps_its_outcome_and_is_named_as_such() -> None:
     found = compared(cases("P"), cases("PPPF"))
     assert found.outcome is OPEN
     assert (
-        "1 case passes fewer trials (set/0), within the noise of unequal numbers of trials" in found.sentence
+        "fewer trials pass in 1 case (set/0), within the noise of unequal numbers of trials" in found.sentence
     )
     certain = compared(cases("P"), cases("PPPF"), deterministic=True)
     assert (certain.outcome, certain.cases[0].change) == (WORSE, CaseChange.NOW_FAILS)

@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 
 from proctor.analysis.compare.comparison_report import WRITERS, comparison_blocks, write_comparison
-from proctor.analysis.compare.outcome_text import numbers
+from proctor.analysis.compare.outcome_text import change_text, numbers
 from proctor.reports.base import ReportOptions
 from proctor.reports.terminal.block_drawing import draw_blocks
 from proctor.schema.analysis.comparison import (
@@ -177,10 +177,10 @@ DRAWN = """
     cases with all verdicts, and the intervals hold for every value of the
     missing ones
 
-                        base  candidate  change  confidence interval
-  ✕  passed           90.0 %     80.0 %   -10.0  -18.0 to -2.0 (96 %)
-     quality           0.910      0.920  +0.010  -0.010 to +0.030 (98 %)
-  ✓  tokens a turn     1,204        980    -224  -300 to -148 (95 %)
+                        base  candidate  change  cases  confidence interval
+  ✕  passed           90.0 %     80.0 %   -10.0  39/40  -18.0 to -2.0 (96 %)
+     quality           0.910      0.920  +0.010     40  -0.010 to +0.030 (98 %)
+  ✓  tokens a turn     1,204        980    -224     40  -300 to -148 (95 %)
      cost of the run  $0.420     $0.390
 
   next      get the missing verdicts: proctor resume 9xkq2p --retry-errors
@@ -197,6 +197,25 @@ def test_drawn_at_80_columns() -> None:
     assert drawn(comparison()) == DRAWN
 
 
+def test_pass_rate_has_the_denominators_of_its_trials() -> None:
+    counted = replace(PASSED, missing=0, trials=(Trials(180, 20), Trials(160, 40)))
+    found = comparison(measures=[counted])
+    assert "MEASURE  passed  90.0 % (180 of 200) -> 80.0 % (160 of 200)  -10.0 (96 %" in written(
+        found, "text"
+    )
+    measure = json.loads(written(found, "json"))["measures"][0]
+    assert measure["trials"] == [
+        {"passed": 180, "failed": 20, "other": 0},
+        {"passed": 160, "failed": 40, "other": 0},
+    ]
+    assert change_text(counted).startswith(
+        "the pass rate of the trials fell from 90.0 % (180 of 200) to 80.0 % (160 of 200)"
+    )
+    assert change_text(PASSED).startswith(
+        "the mean pass rate of 39 cases fell from 90.0 % to 80.0 %, -10.0 points"
+    )
+
+
 def test_too_few_cases_to_test() -> None:
     quality = replace(QUALITY, difference=-0.5, low=-0.5, high=0.5, p_value=1.0, pairs=2)
     found = comparison(measures=[replace(PASSED, pairs=2), quality])
@@ -205,8 +224,12 @@ def test_too_few_cases_to_test() -> None:
         "MEASURE  quality_v1  0.910 -> 0.920  -0.500 (98 %: -0.500 to +0.500)  p=1  pairs=2  too few cases to test"
         in written(found, "text")
     )
-    row = next(line for line in drawn(found, verbose=True).splitlines() if line.startswith("     quality "))
-    assert row.split(maxsplit=4)[1:] == ["0.910", "0.920", "-0.500", "too few cases to test"]
+    row = next(
+        line
+        for line in drawn(found, width=100, verbose=True).splitlines()
+        if line.startswith("     quality ")
+    )
+    assert row.split(maxsplit=5)[1:] == ["0.910", "0.920", "-0.500", "2", "too few cases to test"]
     assert (
         written(found, "text").count("too few") == 1
     )  # the trials of two cases show that the pass rate fell

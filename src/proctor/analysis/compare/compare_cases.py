@@ -23,6 +23,7 @@ from proctor.analysis.compare.measures import (
     more_needed,
     on_these_cases,
     p_value_by_case,
+    trials_of,
 )
 from proctor.analysis.compare.missing_verdicts import (
     CompletedCase,
@@ -306,7 +307,8 @@ def _passed(
     """Test the pass rate over these cases; the means shown are those of the cases with every verdict."""
     ends = zip(both[0].rates, both[-1].rates, strict=True)
     changes = sum(worst.difference * best.difference > 0 for worst, best in ends)
-    means = _rates(pairs, views)
+    known = _known_rates(pairs)
+    means = means_of(known, [view.rates for view in views])
     level, alone = 2 * options.budget.overall, options.by_test_alone
     tested = [
         on_these_cases(
@@ -317,7 +319,8 @@ def _passed(
         )
         for view in views
     ]
-    return _measured(PASSED, means, hull(tested, means.difference), len(pairs.both), options, decides=True)
+    one = _measured(PASSED, means, hull(tested, means.difference), len(pairs.both), options, decides=True)
+    return replace(one, trials=trials_of(known, means))
 
 
 def _metrics(
@@ -407,20 +410,20 @@ def _usage_first(name: str) -> tuple[int, str]:
     return (USAGE_MEASURES.index(name), "") if name in USAGE_MEASURES else (len(USAGE_MEASURES), name)
 
 
-def _rates(pairs: Pairs, views: Sequence[Completion]) -> Means:
-    """Return the pass rate of each run: that of the cases with every verdict in both, if there are any."""
-    known = [
+def _known_rates(pairs: Pairs) -> list[PairedScore]:
+    """Return the pass rates of the cases with every verdict in both runs."""
+    return [
         PairedScore(before.trials.rate, now.trials.rate, before.count, now.count)
         for _, before, now in pairs.both
         if before.trials.rate is not None and now.trials.rate is not None
     ]
-    return means_of(known, [view.rates for view in views])
 
 
 def _in_general(pairs: Pairs, views: Sequence[Completion], options: CompareOptions) -> InGeneral:
     level = 1 - options.confidence if options.look is None else options.look.two_sided
+    rates = [view.rates for view in views]
     return in_general(
-        [view.rates for view in views], _rates(pairs, views).difference, error=options.error, margin=options.margin,
+        rates, means_of(_known_rates(pairs), rates).difference, error=options.error, margin=options.margin,
         level=2 * options.budget.general if options.generalize else level,
         gates=options.generalize and PASSED not in options.apart, by_test_alone=options.by_test_alone,
     )  # fmt: skip

@@ -20,6 +20,7 @@ from proctor.analysis.compare.outcome_text import (
     numbers,
     run_text,
     trials_text,
+    values_text,
 )
 from proctor.common.json_values import JsonObject
 from proctor.common.safe_text import count_text, encodable
@@ -194,13 +195,16 @@ def _measures(comparison: Comparison, names: Mapping[str, str], look: Look) -> T
         Column(),
         Column(wraps=True, is_name=True),
         *right,
+        Column(
+            "cases", right=True, is_drawn=any(one.known != comparison.pairs for one in comparison.measures)
+        ),
         Column("confidence interval"),
         Column("p", is_drawn=look.verbose),
         Column(is_drawn=any(one.apart for one in comparison.measures)),
     ]
     rows = [_measure(comparison, one, names, look) for one in comparison.measures]
     if costs := cost_texts(comparison):
-        texts = ["", "cost of the run", *costs, "", "", "", ""]
+        texts = ["", "cost of the run", *costs, "", "", "", "", ""]
         rows.append(Row([[Span(text, "dim")] for text in texts]))
     return Table(columns, rows)
 
@@ -211,10 +215,10 @@ def _measure(comparison: Comparison, one: Measured, names: Mapping[str, str], lo
     role: Role = "" if one.decides else "dim"
     level = f"{100 * one.confidence:.3g} %"
     tested = (TOO_FEW, "") if too_few else (f"{low} to {high} ({level})", _p_text(one.p_value))
-    texts = (before, now, difference, *tested)
+    texts = (before, now, difference, _pairs_text(one, "/"), *tested)
     name = Span(one.name, role, drawn=names.get(one.name), is_data=True)
     record = (
-        "MEASURE", one.name, f"{before} -> {now}", f"{difference} ({level}: {low} to {high})",
+        "MEASURE", one.name, " -> ".join(values_text(one)), f"{difference} ({level}: {low} to {high})",
         f"p={_p_text(one.p_value)}", f"pairs={_pairs_text(one)}", one.verdict, "not scored alike" if one.apart else "",
         TOO_FEW if too_few else "",
     )  # fmt: skip
@@ -231,9 +235,9 @@ def _verdict_mark(one: Measured, look: Look) -> Spans:
     return [Span(look.marks.outcome(outcome), OUTCOME_ROLES[outcome] if one.decides else "dim")]
 
 
-def _pairs_text(one: Measured) -> str:
+def _pairs_text(one: Measured, of: str = " of ") -> str:
     """Return the number of cases that the means are of, and that of all pairs if values are missing."""
-    return f"{one.known} of {one.pairs}" if one.missing else f"{one.pairs}"
+    return f"{one.known}{of}{one.pairs}" if one.missing else f"{one.pairs}"
 
 
 def _p_text(value: float) -> str:

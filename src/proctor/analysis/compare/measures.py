@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from math import ceil, fsum, log2, sqrt
 
 from proctor.analysis.compare.resemblance import resemblance, supposed_resemblance
-from proctor.schema.analysis.comparison import InGeneral
+from proctor.schema.analysis.comparison import InGeneral, Trials
 from proctor.stats.intervals import most_lost
 from proctor.stats.paired_tests import mean_difference, sign_flip_test
 from proctor.stats.power import cases_needed, expected_deviation, variance_within
@@ -71,6 +71,21 @@ def means_of(known: Sequence[PairedScore], views: Sequence[Sequence[PairedScore]
     if known and min(ends) - 1e-9 <= now - before <= max(ends) + 1e-9:
         return Means(before, now, len(known))
     return Means(*_both_means([one for view in views for one in view]), known=0)
+
+
+def trials_of(known: Sequence[PairedScore], means: Means) -> tuple[Trials, Trials] | None:
+    """Return the trials of both runs that the mean pass rates are the shares of; `None` if they are not shares of trials."""
+    base = _total((one.before, one.trials_before) for one in known)
+    candidate = _total((one.now, one.trials_now) for one in known)
+    ends = (base.rate, means.base), (candidate.rate, means.candidate)
+    is_share = all(rate is not None and abs(rate - mean) < 1e-9 for rate, mean in ends)
+    return (base, candidate) if means.known and is_share else None
+
+
+def _total(cases: Iterable[tuple[float, int]]) -> Trials:
+    counts = [(round(rate * trials), trials) for rate, trials in cases]
+    passed = sum(one for one, _ in counts)
+    return Trials(passed, sum(trials for _, trials in counts) - passed)
 
 
 def _both_means(values: Sequence[PairedScore]) -> tuple[float, float]:

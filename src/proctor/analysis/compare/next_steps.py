@@ -63,9 +63,7 @@ def next_steps(
     )
     if comparison.outcome is Change.ERROR or _is_apart(comparison):
         return
-    moved = comparison.changed(CaseChange.NOW_FAILS) or [
-        one for one in comparison.cases if one.has_fewer_passes
-    ]
+    moved = comparison.changed(CaseChange.NOW_FAILS) or comparison.cases_with_fewer_passes
     if moved:
         yield from _new_trials(comparison, moved, trials_to_show(moved, case_level), (base, candidate), store)
     # cases that were chosen because they fell are not a sample

@@ -68,13 +68,8 @@ def describe(comparison: Comparison, basis: Basis) -> None:
     comparison.sentence = f"{OUTCOME_NAMES[comparison.outcome]}: {reason}{_basis(comparison)}"
 
 
-OUTCOME_NAMES = {
-    Change.REGRESSION: "regression",
-    Change.ERROR: "error",
-    Change.INCONCLUSIVE: "inconclusive",
-    Change.IMPROVEMENT: "improvement",
-    Change.NO_REGRESSION: "no regression",
-    Change.NO_DIFFERENCE: "no difference seen",
+OUTCOME_NAMES = {one: one.value.replace("_", " ") for one in Change} | {
+    Change.NO_DIFFERENCE: "no difference seen"
 }
 
 
@@ -82,11 +77,6 @@ def points(share: float) -> str:
     """Return a difference of shares in points, with its sign: `-7.5`."""
     text = f"{100 * share:+.1f}"
     return "0.0" if float(text) == 0 else text
-
-
-def percent(share: float) -> str:
-    """Return a share in percent: `97.5 %`."""
-    return f"{100 * share:.1f} %"
 
 
 def confidence_text(confidence: float) -> str:
@@ -103,13 +93,17 @@ def change_text(one: Measured, *, has_interval: bool = True) -> str:
         moved = f"from {rounded(one.base)} to {rounded(one.candidate)}"
         difference, low, high = (rounded(value, 2, "+") for value in (one.difference, one.low, one.high))
         return f"{one.name} {way} {moved} ({difference}, {level}: {low} to {high})"
-    moved = (
-        f"at {percent(one.base)}"
-        if way == "stayed"
-        else f"from {percent(one.base)} to {percent(one.candidate)}"
-    )
-    interval = f", {level}: {points(one.low)} to {points(one.high)}" if has_interval else ""
-    return f"the pass rate of the trials {way} {moved} ({points(one.difference)} points{interval})"
+    *_, difference, low, high = numbers(one)
+    base, candidate = values_text(one)
+    moved = f"at {candidate}" if base == candidate else f"from {base} to {candidate}"
+    interval = f" ({level}: {low} to {high})" if has_interval else ""
+    return f"{_rate_name(one)} {way} {moved}, {difference} points{interval}"
+
+
+def _rate_name(passed: Measured) -> str:
+    if passed.trials is not None:
+        return "the pass rate of the trials"
+    return f"the mean pass rate of {count_text(passed.known or passed.pairs, 'case')}"
 
 
 TOO_FEW = "too few cases to test"
@@ -216,13 +210,14 @@ def _no_regression(comparison: Comparison) -> str:
     one = comparison.measure(PASSED)
     lowest = 0.0 if comparison.general is None else comparison.general.lowest
     confidence = f"{100 * comparison.confidence:.3g} % confidence"
-    rates = f"the pass rate of the trials was {percent(one.base)} and is {percent(one.candidate)}"
+    base, candidate = values_text(one)
+    rates = f"{_rate_name(one)} was {base} and is {candidate}"
     return f"{rates}; a drop of more than {100 * max(0.0, -lowest):.1f} points is ruled out ({confidence})"
 
 
 def _no_difference(comparison: Comparison) -> str:
     has_drop = any(one.decides and one.is_drop for one in comparison.measures)
-    is_worse = has_drop or any(one.has_fewer_passes for one in comparison.cases)
+    is_worse = has_drop or comparison.cases_with_fewer_passes
     text = "no case that passed now fails, and no drop is significant" if is_worse else "nothing fell"
     return "; ".join(filter(None, (text, missing_text(comparison))))
 
@@ -264,11 +259,12 @@ def _fall_parts(comparison: Comparison) -> Iterator[str]:
     if comparison.changed(CaseChange.NOW_FAILS):
         yield f"{_falls_text(comparison)}, not significant"
     if dropped := [one.name for one in filter(_has_dropped, comparison.changed(CaseChange.FEWER_TRIALS))]:
-        cases = "1 case passes" if len(dropped) == 1 else f"{len(dropped):,} cases pass"
-        yield f"{cases} far fewer trials ({_named(dropped)}), not significant after correction"
-    if fewer := [one.name for one in comparison.changed(CaseChange.WITHIN_NOISE) if one.has_fewer_passes]:
-        cases = "1 case passes" if len(fewer) == 1 else f"{len(fewer):,} cases pass"
-        yield f"{cases} fewer trials ({_named(fewer)}), within the noise of unequal numbers of trials"
+        cases = count_text(len(dropped), "case")
+        yield f"far fewer trials pass in {cases} ({_named(dropped)}), not significant after correction"
+    fewer = comparison.cases_with_fewer_passes
+    if noise := [one.name for one in fewer if one.change is CaseChange.WITHIN_NOISE]:
+        cases = count_text(len(noise), "case")
+        yield f"fewer trials pass in {cases} ({_named(noise)}), within the noise of unequal numbers of trials"
     for one in comparison.measures:
         if one.fell_before_correction and not one.verdict:
             yield f"{change_text(one)}, not significant after correction"
@@ -373,7 +369,7 @@ FIGURES = {
 
 def numbers(one: Measured) -> tuple[str, str, str, str, str]:
     """Return base, candidate, difference and the ends of its interval, all of one form; differences have a sign."""
-    if one.name == "passed":
+    if one.name == PASSED:
         form, signed, scale = "{:.1f} %", "{:+.1f}", 100
     else:
         form, scale = "{:.3f}", 1
@@ -385,6 +381,15 @@ def numbers(one: Measured) -> tuple[str, str, str, str, str]:
         _without_sign_of_zero(signed.format(scale * value)) for value in (one.difference, one.low, one.high)
     )
     return before, now, difference, low, high
+
+
+def values_text(one: Measured) -> tuple[str, str]:
+    """Return base and candidate; a share of trials has its denominator: `70.0 % (21 of 30)`."""
+    before, now, *_ = numbers(one)
+    if one.trials is None:
+        return before, now
+    base, candidate = (f" ({trials.passed:,} of {trials.total:,})" for trials in one.trials)
+    return before + base, now + candidate
 
 
 _FINEST = 6

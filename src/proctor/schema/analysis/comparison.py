@@ -156,11 +156,6 @@ class ChangedCase:
         """The name in the form `set/case`."""
         return f"{self.eval_set_id}/{self.eval_id}"
 
-    @property
-    def has_fewer_passes(self) -> bool:
-        """Whether a smaller share of its trials passes, whatever the missing verdicts are."""
-        return self.base.change_to(self.candidate) is CaseChange.FEWER_TRIALS
-
 
 @dataclass(frozen=True, slots=True)
 class Measured:
@@ -190,6 +185,9 @@ class Measured:
     """Whether lower is better, as for tokens, calls and seconds."""
     verdict: str = ""
     """`worse` or `better` if the difference is significant, else empty."""
+    trials: tuple[Trials, Trials] | None = None
+    """The trials of the baseline and of the candidate that a pass rate is the share of. `None`: it is a mean over the cases, which
+    have unequal numbers of trials, or it is midway between bounds; or the measure is another one."""
     apart: bool = False
     """Whether the two runs scored it differently (another option, judge …): it is then only reported."""
 
@@ -379,6 +377,11 @@ class Comparison:
             if one.name == name:
                 return one
         raise KeyError(name)
+
+    @property
+    def cases_with_fewer_passes(self) -> list[ChangedCase]:
+        """The cases of which a smaller share of the trials passes, whatever the missing verdicts are."""
+        return [one for one in self.cases if one.base.change_to(one.candidate) is CaseChange.FEWER_TRIALS]
 
     def changed(self, change: CaseChange) -> list[ChangedCase]:
         """Return the cases with this change."""

@@ -25,8 +25,8 @@ function columnsOf(page: ComparisonPage): Column<MeasuredLine>[] {
   const reach = reaches(page.measures);
   return [
     { id: "metric", head: "Metric", width: "minmax(0, 1.5fr)", narrow: "minmax(0, 1fr)", cell: (one) => <Name one={one} /> },
-    { id: "base", head: "Baseline", width: "96px", align: "end", optional: true, cell: (one) => one.base_text },
-    { id: "candidate", head: "Candidate", width: "96px", align: "end", optional: true, cell: (one) => one.candidate_text },
+    { id: "base", head: "Baseline", width: "112px", align: "end", optional: true, cell: (one) => one.base_text },
+    { id: "candidate", head: "Candidate", width: "112px", align: "end", optional: true, cell: (one) => one.candidate_text },
     {
       id: "difference",
       head: "Difference, CI",

@@ -87,7 +87,7 @@ function Picture({ slopes, measure, width, address }: { slopes: readonly Slope[]
         candidate
       </text>
       {slopes.map((slope, at) => (
-        <SlopeLine key={`${slope.from} ${slope.to} ${slope.tone}`} slope={slope} ends={[PAD.left, right]} up={up} label={labels[at] ?? 0} letters={letters} brief={width < NARROW} text={text} address={address} />
+        <SlopeLine key={`${slope.values} ${slope.tone} ${slope.cases[0]?.eval_id}`} slope={slope} ends={[PAD.left, right]} up={up} label={labels[at] ?? 0} letters={letters} brief={width < NARROW} address={address} />
       ))}
     </svg>
   );
@@ -103,18 +103,17 @@ interface LineProps {
   letters: number;
   /** Whether its label has no values. */
   brief: boolean;
-  text: (value: number) => string;
   address: Props["address"];
 }
 
-function SlopeLine({ slope, ends: [left, right], up, label, letters, brief, text, address }: LineProps) {
+function SlopeLine({ slope, ends: [left, right], up, label, letters, brief, address }: LineProps) {
   const { cases, from, to, tone } = slope;
   const [first] = cases;
   if (!first) return null;
   const name = safeText(cases.length === 1 ? first.eval_id : `${numText(cases.length)} cases`);
   const names = safeText(cases.map(({ eval_id }) => eval_id).join(", "));
-  const words = `${cases.length === 1 ? names : `${name} (${names})`}: ${text(from)} → ${text(to)}`;
-  const values = brief ? "" : ` ${text(from)} → ${text(to)}`;
+  const words = `${cases.length === 1 ? names : `${name} (${names})`}: ${slope.values}`;
+  const values = brief ? "" : ` ${slope.values}`;
   const short = name.length + values.length > letters ? shortened(name, letters - values.length) : name;
   return (
     <PointLink to={cases.length === 1 ? address(first) : ofKind(address(first), first.change)} words={words} className={styles[tone]}>

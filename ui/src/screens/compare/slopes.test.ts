@@ -3,8 +3,9 @@ import type { ChangedLine } from "../../data/types";
 import { measuresOf, slopesOf, spread } from "./slopes";
 
 function one(eval_id: string, change: ChangedLine["change"], base: string, candidate: string, scores: [number, number] | null = null): ChangedLine {
-  return { eval_set_id: "set", eval_id, change, base, candidate, base_text: "", candidate_text: "", metric: "m", scores, reason: "", base_position: 0, candidate_position: 0 };
+  return { eval_set_id: "set", eval_id, change, base, candidate, base_text: textOf(base), candidate_text: textOf(candidate), metric: "m", scores, reason: "", base_position: 0, candidate_position: 0 };
 }
+const textOf = (trials: string) => `${trials.split("p").length - 1}/${trials.length}`;
 const drawn = (cases: ChangedLine[], measure: "trials" | "score" = "trials") =>
   slopesOf(cases, measure).map(({ cases: same, from, to, tone }) => [same.map(({ eval_id }) => eval_id).join("+"), from, to, tone]);
 
@@ -12,6 +13,11 @@ describe("slopes", () => {
   it("join cases that moved alike, and begin with the largest drop", () => {
     const cases = [one("a", "now_passes", "ff", "pp"), one("b", "now_fails", "pp", "ff"), one("c", "fewer_pass", "pp", "pf"), one("d", "now_fails", "pp", "ff")];
     expect(drawn(cases)).toEqual([["b+d", 1, 0, "worse"], ["c", 1, 0.5, "same"], ["a", 0, 1, "better"]]);
+  });
+
+  it("keep cases with other numbers of trials apart: a share has its denominator", () => {
+    const cases = [one("a", "within_noise", "p", "pppf"), one("b", "fewer_pass", "pppp", "pppf"), one("c", "within_noise", "p", "pppf")];
+    expect(slopesOf(cases, "trials").map(({ cases: same, values }) => [same.length, values])).toEqual([[2, "1/1 → 3/4"], [1, "4/4 → 3/4"]]);
   });
 
   it.each([

@@ -1,5 +1,6 @@
 // The cases that changed as slopes from the baseline to the candidate; cases with the same slope are one line.
 import type { ChangedLine } from "../../data/types";
+import { scoreText } from "../../components/text/numberFormats";
 
 export type SlopeMeasure = "trials" | "score";
 type SlopeTone = "worse" | "better" | "same";
@@ -8,6 +9,8 @@ export interface Slope {
   cases: ChangedLine[];
   from: number;
   to: number;
+  /** Both values as text: `1/1 → 3/4`. */
+  values: string;
   tone: SlopeTone;
 }
 
@@ -30,8 +33,9 @@ export function slopesOf(cases: readonly ChangedLine[], measure: SlopeMeasure): 
     if (!ends) continue;
     const [from, to] = ends;
     const tone = TONES[one.change];
-    const key = `${from} ${to} ${tone}`;
-    const slope = slopes.get(key) ?? { cases: [], from, to, tone };
+    const values = (measure === "trials" ? [one.base_text, one.candidate_text] : [from, to].map(scoreText)).join(" → ");
+    const key = `${from} ${to} ${values} ${tone}`;
+    const slope = slopes.get(key) ?? { cases: [], from, to, values, tone };
     slopes.set(key, slope);
     slope.cases.push(one);
   }

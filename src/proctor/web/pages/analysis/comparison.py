@@ -7,7 +7,14 @@ import shlex
 from collections.abc import Mapping, Sequence
 
 from proctor.analysis.compare.comparison_report import write_markdown
-from proctor.analysis.compare.outcome_text import FIGURES, is_too_few, missing_texts, numbers, trials_text
+from proctor.analysis.compare.outcome_text import (
+    FIGURES,
+    is_too_few,
+    missing_texts,
+    numbers,
+    trials_text,
+    values_text,
+)
 from proctor.reports.content.run_list import SHORTEST
 from proctor.schema.analysis.comparison import (
     CaseChange,
@@ -235,8 +242,10 @@ def comparison_side(run: ComparedRun, short: str | None, commit: str | None, *, 
 
 
 def _measure(measure: Measured, *, too_few: bool) -> MeasuredLine:
-    before, now, difference, low, high = numbers(measure)
-    labels = {"passed": "pass rate of the trials"} | {name: texts[0] for name, texts in FIGURES.items()}
+    *_, difference, low, high = numbers(measure)
+    before, now = values_text(measure)
+    rate = "mean pass rate of the cases" if measure.trials is None else "pass rate of the trials"
+    labels = {"passed": rate} | {name: texts[0] for name, texts in FIGURES.items()}
     return copy_fields(
         MeasuredLine,
         measure,
