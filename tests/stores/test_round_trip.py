@@ -16,7 +16,8 @@ from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome
 from proctor.schema.results.score import MetricScore, Score
 from proctor.stores.base import Record, ScoreRecord, TrialRecord, VerdictRecord
 from proctor.stores.sql import encoding
-from proctor.stores.sql.encoding import compact, pack, read_score, read_scores, scores_row, unpack
+from proctor.stores.sql.database import compact, pack, unpack
+from proctor.stores.sql.encoding import read_score, read_scores, scores_row
 from proctor.stores.sqlite.file import open_store
 from tests.stores.sample_runs import (
     Heard,

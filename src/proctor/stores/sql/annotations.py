@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from proctor.schema.results.manifest import RunAnnotation
-from proctor.stores.sql.database import Database, Transaction, checksum, has_version
-from proctor.stores.sql.encoding import storable
+from proctor.stores.sql.database import Database, Transaction, checksum, has_version, storable
 from proctor.stores.sql.run_state import RunLine
 
 _VERSION = 11

@@ -8,8 +8,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import asdict
 
 from proctor.stores.judge_batches import StoredBatch
-from proctor.stores.sql.database import Database, checksum, sound
-from proctor.stores.sql.encoding import PACKED_FROM, pack, unpack
+from proctor.stores.sql.database import PACKED_FROM, Database, checksum, pack, sound, unpack
 from proctor.stores.sql.leases import Holder, this_process
 from proctor.stores.sql.rows import write_answers
 from proctor.stores.sql.run_state import RunLine

@@ -16,6 +16,7 @@ from proctor.stores.sql.database import (
     Row,
     Transaction,
     checksum,
+    compact,
     document_checksum,
     insert,
     judging_checksum,
@@ -26,7 +27,6 @@ from proctor.stores.sql.database import (
     trial_checksum,
     verdict_checksum,
 )
-from proctor.stores.sql.encoding import compact
 from proctor.stores.sql.labels import insert_calibration, insert_look, label_checksum
 from proctor.stores.sql.media import copy_media
 from proctor.stores.sql.reader import RunReader

@@ -1,4 +1,4 @@
-"""How rows are written: scores and verdicts as compact JSON, large bodies compressed."""
+"""How scores and verdicts are written, and evidence without its media."""
 
 from __future__ import annotations
 
@@ -7,88 +7,14 @@ import binascii
 import hashlib
 import json
 import re
-import zlib
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from pydantic_core import PydanticSerializationError, from_json, to_json
-
 from proctor.schema.evidence.trial import Failure
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, TrialResult, TrialRule
 from proctor.schema.results.score import MetricScore, Score
-
-_ZLIB = b"\x78"  # the first byte of zlib's format; JSON never starts with it
-_NOT_STORABLE = re.compile("[\x00\ud800-\udfff]")
-PACKED_FROM = 1024
-"""Bytes from which it pays to compress."""
-_LEVEL = 1  # higher levels save a twentieth more and cost a fifth more
-_MEMORY = 5
-"""zlib's memory, 1 to 9: with its default (8), clearing 256 kB takes longer than compressing the scores of a trial."""
-_DEEPEST = 100
-
-
-def pack(body: bytes, least: int) -> bytes:
-    """Return `body` as it is stored: compressed if it has at least `least` bytes and becomes smaller."""
-    if len(body) >= least or body[:1] == _ZLIB:
-        packer = zlib.compressobj(_LEVEL, memLevel=_MEMORY)
-        packed = packer.compress(body) + packer.flush()
-        if len(packed) < len(body) or body[:1] == _ZLIB:
-            return packed
-    return body
-
-
-StoredBytes = bytes | Callable[[], bytes]
-"""A stored body, or a function that reads it from elsewhere."""
-
-
-def unpack(stored: StoredBytes) -> bytes:
-    """Return what `pack` was given.
-
-    Raises:
-        zlib.error: it is damaged.
-        StoreError: it cannot be read.
-    """
-    if not isinstance(stored, bytes):
-        return stored()
-    return zlib.decompress(stored) if stored[:1] == _ZLIB else stored
-
-
-def storable(text: str) -> str:
-    """Return `text` with what no database can hold (half of a character, NUL) as U+FFFD."""
-    return _NOT_STORABLE.sub("\ufffd", text)
-
-
-def compact(value: Any) -> str:
-    """Return `value` as compact JSON. NaN and infinities become texts, what is not JSON becomes its `repr`."""
-    try:
-        return to_json(value, inf_nan_mode="strings", bytes_mode="base64", fallback=repr).decode()
-    except (PydanticSerializationError, ValueError, RecursionError):
-        return to_json(_plain(value, 0), inf_nan_mode="strings").decode()
-
-
-def load_json(text: str | bytes) -> Any:
-    """Return what `compact` wrote."""
-    try:
-        return from_json(text)
-    except ValueError:  # it reads nothing that is deeper than 200 levels
-        return json.loads(text)
-
-
-def _plain(value: Any, depth: int) -> Any:
-    """`value` with half characters as U+FFFD, cut where it is too deep or holds itself."""
-    if isinstance(value, str):
-        return storable(value)
-    if isinstance(value, bool | int | float) or value is None:
-        return value
-    if depth > _DEEPEST:
-        return "… (too deep to be kept)"
-    if isinstance(value, dict):
-        return {storable(str(key)): _plain(item, depth + 1) for key, item in value.items()}
-    if isinstance(value, list | tuple | set | frozenset):
-        return [_plain(item, depth + 1) for item in value]
-    return storable(repr(value))
-
+from proctor.stores.sql.database import PACKED_FROM, StoredBytes, compact, load_json, pack, unpack
 
 # --- scores ----------------------------------------------------------------------------------------------------------
 

@@ -11,8 +11,16 @@ from math import inf, nextafter
 from typing import TYPE_CHECKING
 
 from proctor.stores.labels import CheckLabels, StoredLabel, StoredLook
-from proctor.stores.sql.database import Database, Row, Transaction, checksum, has_version, sound
-from proctor.stores.sql.encoding import compact, storable
+from proctor.stores.sql.database import (
+    Database,
+    Row,
+    Transaction,
+    checksum,
+    compact,
+    has_version,
+    sound,
+    storable,
+)
 from proctor.stores.sql.run_state import RunLine
 
 if TYPE_CHECKING:

@@ -12,8 +12,7 @@ from proctor.schema.results.model_usage import sum_usage
 from proctor.schema.results.run_result import Outcome
 from proctor.schema.results.score import outcome_of_run
 from proctor.stores.sql import leases
-from proctor.stores.sql.database import Database, Row, Transaction, checksum, has_version, sound
-from proctor.stores.sql.encoding import compact
+from proctor.stores.sql.database import Database, Row, Transaction, checksum, compact, has_version, sound
 from proctor.stores.sql.leases import HOLDER_COLUMNS, Holder, held_by
 
 _VERSION = 6

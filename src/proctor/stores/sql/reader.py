@@ -18,25 +18,25 @@ from proctor.stores.base import BriefVerdict, StoredTrial
 from proctor.stores.sql.database import (
     Database,
     Row,
+    StoredBytes,
     damage_error,
     document_checksum,
+    load_json,
     planned_checksum,
     score_checksum,
     sound,
     trial_checksum,
+    unpack,
     verdict_checksum,
 )
 from proctor.stores.sql.encoding import (
     OUTCOMES,
     Evidence,
     Scores,
-    StoredBytes,
-    load_json,
     read_briefly,
     read_score,
     read_scores,
     read_verdict,
-    unpack,
 )
 from proctor.stores.sql.media import with_media
 from proctor.stores.sql.run_state import JudgingProgress, RunProgress, judging_progress

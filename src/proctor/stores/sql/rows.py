@@ -11,26 +11,21 @@ from proctor.schema.serialize import content_hash
 from proctor.stores.base import AnswerRecord, Purse, Record, ScoreRecord, TrialRecord, VerdictRecord
 from proctor.stores.sql import leases, run_state
 from proctor.stores.sql.database import (
+    PACKED_FROM,
     Database,
     Row,
     Transaction,
     checksum,
+    compact,
     document_checksum,
     insert,
     insert_new,
+    pack,
     score_checksum,
     trial_checksum,
     verdict_checksum,
 )
-from proctor.stores.sql.encoding import (
-    PACKED_FROM,
-    compact,
-    extract_media,
-    merged_scores,
-    pack,
-    scores_row,
-    verdict_row,
-)
+from proctor.stores.sql.encoding import extract_media, merged_scores, scores_row, verdict_row
 from proctor.stores.sql.media import Uploaded, write_media
 from proctor.stores.sql.reader import RunReader
 from proctor.stores.sql.run_budget import delete_purse, reload_purse, settle

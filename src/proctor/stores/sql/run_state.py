@@ -18,13 +18,13 @@ from proctor.stores.sql.database import (
     Row,
     Transaction,
     checksum,
+    compact,
     damage_error,
     has_version,
     judging_checksum,
     run_checksum,
     sound,
 )
-from proctor.stores.sql.encoding import compact
 from proctor.stores.sql.leases import (
     HOLDER_COLUMNS,
     Holder,

@@ -12,8 +12,7 @@ from proctor.schema.results.manifest import Judging, Manifest, PlannedCase
 from proctor.stores.base import Caps, Committed, Purse
 from proctor.stores.shared_runs import RunMember
 from proctor.stores.sql import leases
-from proctor.stores.sql.database import Database, Place, Transaction
-from proctor.stores.sql.encoding import compact
+from proctor.stores.sql.database import Database, Place, Transaction, compact
 from proctor.stores.sql.labels import LabelledStore
 from proctor.stores.sql.media import prepare_artefacts
 from proctor.stores.sql.members import (

@@ -32,8 +32,7 @@ from proctor.stores.sql import leases, run_state
 from proctor.stores.sql.annotations import AnnotatedStore
 from proctor.stores.sql.batch_records import JudgeBatchStore
 from proctor.stores.sql.copy import copy_calibrations_and_looks, copy_run
-from proctor.stores.sql.database import Place, checksum, sound
-from proctor.stores.sql.encoding import unpack
+from proctor.stores.sql.database import Place, checksum, sound, unpack
 from proctor.stores.sql.media import collect_artefacts, prepare_artefacts, shared_artefacts
 from proctor.stores.sql.reader import RunReader, StoredCases
 from proctor.stores.sql.run_state import (

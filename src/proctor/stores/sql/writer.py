@@ -23,12 +23,13 @@ from proctor.stores.sql.database import (
     LostConnectionError,
     Place,
     Transaction,
+    compact,
     insert,
     judging_checksum,
     planned_checksum,
     run_checksum,
+    storable,
 )
-from proctor.stores.sql.encoding import compact, storable
 from proctor.stores.sql.media import Uploaded, upload
 from proctor.stores.sql.reader import RunReader
 from proctor.stores.sql.rows import Decided, Hold, Rows, RowWriter
