@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TextIO, TypeVar
 
@@ -31,6 +32,8 @@ HTML = "html"
 _PICTURE = "svg"
 """The report that is a page, which reads what it shows from a store."""
 _STDOUTS = (STDOUT, "/dev/stdout")
+MakeGuard = Callable[[], OutputGuard]
+"""Makes the guard of output files, which a command without reports does not need."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,14 +78,14 @@ _Result = TypeVar("_Result")
 
 
 def parse_outputs(
-    reports: Sequence[str], format_: str | None, guard: OutputGuard | None = None
+    reports: Sequence[str], format_: str | None, guard: MakeGuard = OutputGuard
 ) -> list[Output]:
-    """Parse `--report NAME=PATH` and `--format NAME`; `guard` decides which files may be overwritten.
+    """Parse `--report NAME=PATH` and `--format NAME`; `guard` is called if there are any.
 
     Raises:
         SetupProblems: a report is unknown, a path is missing or cannot be written, or two reports have one target.
     """
-    return parse_targets(reports, format_, lambda word: _parse(word, guard or OutputGuard()))
+    return parse_targets(reports, format_, partial(_parse, cache(guard)))
 
 
 def parse_targets(
@@ -109,9 +112,9 @@ def parse_targets(
     return targets
 
 
-def _parse(word: str, guard: OutputGuard) -> Output:
+def _parse(make_guard: MakeGuard, word: str) -> Output:
     name, path = parse_target(word)
-    report = load_report(name)
+    report, guard = load_report(name), make_guard()
     if path is not None:
         guard.check(path, name, f"--report {word}")
     return Output(name, report, path, guard)
@@ -212,7 +215,7 @@ def _shows_extras(report: Report) -> bool:
 
 @contextmanager
 def reported_errors(
-    options: Mapping[str, Any], guard: Callable[[], OutputGuard], has_run: Callable[[], bool] = lambda: False
+    options: Mapping[str, Any], guard: MakeGuard, has_run: Callable[[], bool] = lambda: False
 ) -> Iterator[None]:
     """Write a configuration error raised inside the block into every requested report, then re-raise it.
 
@@ -228,15 +231,15 @@ def reported_errors(
         raise
 
 
-def usable_outputs(options: Mapping[str, Any], guard: Callable[[], OutputGuard]) -> list[Output]:
+def usable_outputs(options: Mapping[str, Any], guard: MakeGuard) -> list[Output]:
     """Return the requested reports that can be written; other code reports the problems of the rest."""
     outputs_by_place: dict[str, Output] = {}
     words = [*options["reports"], *([f"{options['format_']}=-"] if options["format_"] else [])]
     with suppress(SetupError):
-        rule = guard()
+        guard = cache(guard)
         for word in words:
             with suppress(SetupError):
-                (output,) = parse_outputs([word], None, rule)
+                (output,) = parse_outputs([word], None, guard)
                 outputs_by_place.setdefault(str(output.path), output)
     return list(outputs_by_place.values())
 
@@ -306,7 +309,7 @@ class ResultReports(Generic[_Result]):
     """Makes the writer of the report `html`; it may raise `SetupError`."""
     write_error: Callable[[str, str, TextIO], None]
     """Writes a configuration error as the report of a name."""
-    guard: OutputGuard
+    guard: MakeGuard
 
     def places(self, reports: Sequence[str], format_: str | None) -> list[Place[_Result]]:
         """Parse `--report NAME=PATH` and `--format NAME`.
@@ -323,10 +326,11 @@ class ResultReports(Generic[_Result]):
             raise SetupError(
                 f"no {self.kind} report is called {name!r}.{did_you_mean(name, known)} Known: {', '.join(known)}"
             )
+        guard = self.guard()
         if path is not None:
-            self.guard.check(path, f"{self.kind} {name}", f"--report {word}")
+            guard.check(path, f"{self.kind} {name}", f"--report {word}")
         write = self.page() if name == HTML else self.writers[name]
-        return Place(name, f"{self.kind} {name}", write, path, self.guard)
+        return Place(name, f"{self.kind} {name}", write, path, guard)
 
     @contextmanager
     def reported_errors(self, reports: Sequence[str], format_: str | None) -> Iterator[None]:

@@ -74,7 +74,7 @@ class EvalRequest:
         self.details = bool(options["details"] or common().verbose)
         self.only_different = bool(options["only_different"])
         self._check(lambda: _refuse_storage(options["eval_storage_uri"]))
-        guard = input_guard(words, options, settings)
+        guard = partial(input_guard, words, options, settings)
         outputs = self._check(lambda: parse_outputs(options["reports"], options["format_"], guard))
         targets = self._check(lambda: open_targets(options["stores"], settings))
         self.targets = targets or RunTargets()

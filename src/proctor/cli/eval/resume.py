@@ -26,8 +26,7 @@ from proctor.errors import SetupError, SetupProblems
 
 if TYPE_CHECKING:
     from proctor.cli.eval.execution import Execution, Start
-    from proctor.cli.outputs import Output, RunTargets
-    from proctor.runs.output_guard import OutputGuard
+    from proctor.cli.outputs import MakeGuard, Output, RunTargets
     from proctor.runs.setup.settings import Settings
     from proctor.schema.results.run_result import RunResult
     from proctor.stores.base import Store
@@ -192,7 +191,7 @@ def where_to(
     from proctor.cli.outputs import RunTargets, output_guard, parse_outputs, result_folders
     from proctor.runs.resume import Outputs, nothing_to_do, outputs_of
 
-    guard = output_guard(options)
+    guard = partial(output_guard, options)
     outputs = parse_outputs(options["reports"], options["format_"], guard)
     adk = result_folders(options["stores"])
     if nothing_to_do(store, run_id, retry_errors=options["retry_errors"]):
@@ -202,7 +201,7 @@ def where_to(
     return [*outputs, *reports], RunTargets(store, adk or _again(result_folders, before.results, "--store"))
 
 
-def _reports_again(words: Sequence[str], outputs: Sequence[Output], guard: OutputGuard) -> list[Output]:
+def _reports_again(words: Sequence[str], outputs: Sequence[Output], guard: MakeGuard) -> list[Output]:
     from proctor.cli.outputs import parse_outputs
 
     names = {output.name for output in outputs if output.path is not None}

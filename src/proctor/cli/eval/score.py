@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import closing
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, TextIO
 
 import click
@@ -22,7 +23,7 @@ from proctor.engine.run_options import Group, Use, options_of
 
 if TYPE_CHECKING:
     from proctor.cli.eval.execution import Execution, ResultOutputs, Start
-    from proctor.runs.output_guard import OutputGuard
+    from proctor.cli.outputs import MakeGuard
     from proctor.schema.results.run_result import RunResult
     from proctor.stores.base import Store
 
@@ -63,14 +64,14 @@ def score(ctx: click.Context, /, run: str, *, store: str | None, **options: Any)
     """
     from proctor.cli.outputs import output_guard, reported_errors
 
-    guard = output_guard({**options, "store": store})
+    guard = cache(partial(output_guard, {**options, "store": store}))
     executions: list[Execution] = []
-    with reported_errors(options, lambda: guard, lambda: any(one.has_run for one in executions)):
+    with reported_errors(options, guard, lambda: any(one.has_run for one in executions)):
         ctx.exit(_score(run, store, options, guard, executions))
 
 
 def _score(
-    run: str, store: str | None, options: dict[str, Any], guard: OutputGuard, executions: list[Execution]
+    run: str, store: str | None, options: dict[str, Any], guard: MakeGuard, executions: list[Execution]
 ) -> int:
     from proctor.cli.eval.execution import Execution, ResultOutputs
     from proctor.cli.outputs import parse_outputs

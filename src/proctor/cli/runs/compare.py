@@ -227,7 +227,7 @@ def reports_of(
 ) -> ResultReports[Comparison]:
     """Return the reports of a comparison; `store_url` is the store of the runs, `baseline` the name of the base."""
     inputs = [Path(baseline)] if baseline and is_file(baseline) else []
-    guard = output_guard({**options, "store": store_url}, inputs=inputs)
+    guard = partial(output_guard, {**options, "store": store_url}, inputs=inputs)
     page = partial(_page_writer, store_url, baseline)
     return ResultReports("comparison", WRITERS, page, write_comparison_error, guard)
 

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, TextIO
 
 import click
@@ -142,7 +143,8 @@ def show_run(name: str, store_url: str | None, options: Mapping[str, Any], stdou
     if options["trials"]:
         raise SetupError("--trial is about one case: name it after the run (proctor show RUN CASE --trial N)")
     form = "json" if options["as_json"] else options["format_"]
-    outputs = parse_outputs(options["reports"], form, output_guard({**options, "store": store_url}))
+    guard = partial(output_guard, {**options, "store": store_url})
+    outputs = parse_outputs(options["reports"], form, guard)
     with closing(open_runs(store_url, read_only=True)) as store:
         run_id = _find(store, name, is_for_people=not outputs)
         if store.record(run_id).kind is RunKind.AUDIT:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import closing
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +23,7 @@ from proctor.engine.run_options import Use, options_of
 
 if TYPE_CHECKING:
     from proctor.cli.eval.execution import Execution, Start
-    from proctor.runs.output_guard import OutputGuard
+    from proctor.cli.outputs import MakeGuard
     from proctor.schema.results.run_result import RunResult
 
 WHAT = "What to score"
@@ -75,14 +76,14 @@ def score_trace(ctx: click.Context, /, traces: tuple[str, ...], **options: Any) 
     from proctor.cli.outputs import output_guard, reported_errors
 
     inputs = [*traces, *options["sets"], *([options["config"]] if options["config"] else [])]
-    guard = output_guard(options, inputs=[Path(one) for one in inputs])
+    guard = cache(partial(output_guard, options, inputs=[Path(one) for one in inputs]))
     executions: list[Execution] = []
-    with reported_errors(options, lambda: guard, lambda: any(one.has_run for one in executions)):
+    with reported_errors(options, guard, lambda: any(one.has_run for one in executions)):
         ctx.exit(_score_traces(traces, options, guard, executions))
 
 
 def _score_traces(
-    traces: Sequence[str], options: dict[str, Any], guard: OutputGuard, executions: list[Execution]
+    traces: Sequence[str], options: dict[str, Any], guard: MakeGuard, executions: list[Execution]
 ) -> int:
     from proctor.cli.eval.execution import Execution, ResultOutputs
     from proctor.cli.outputs import open_targets, parse_outputs
