@@ -279,7 +279,7 @@ class Review:
         if path is None or path.is_relative_to(self._root):
             return None
         return SetupError(
-            f"{path} is outside of the project {self._root}: use `proctor bless {self._listed.short}` in a terminal"
+            f"{path} is outside of the project {self._root}: this page changes only files of the project"
         )
 
     def _paths(self, eval_set_id: str | None = None) -> Iterator[Path]:
