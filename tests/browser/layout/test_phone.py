@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.case.test_case import open_case
 from tests.browser.conftest import NARROW, Site
-from tests.browser.waiting import until
+from tests.browser.waiting import too_wide, until
 
 _OVER = """() => {
     const list = document.querySelector("main [role=tablist]"), chosen = list.querySelector("[aria-selected=true]")
@@ -55,3 +55,16 @@ def test_the_focus_of_a_row_is_drawn_inside_of_it(page: Page, site: Site) -> Non
     expect(first).to_be_focused()
     width = "(one) => { const { outlineOffset, outlineWidth } = getComputedStyle(one); return parseFloat(outlineOffset) + parseFloat(outlineWidth) }"
     assert float(first.evaluate(width)) <= 0
+
+
+@pytest.mark.nightly(check=1)
+@pytest.mark.parametrize("width", [660, 390, 820])
+def test_a_run_and_its_list_of_columns_are_inside_the_window(page: Page, site: Site, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto(f"/runs/{site.get('/api/runs/latest')['run_id']}")
+    page.get_by_text("Columns", exact=True).click()
+    columns = page.get_by_role("group", name="Columns of the table").bounding_box()
+    assert columns is not None
+    assert columns["x"] >= 0
+    assert columns["x"] + columns["width"] <= width
+    assert too_wide(page) <= 0

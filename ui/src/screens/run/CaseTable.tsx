@@ -56,7 +56,6 @@ export function CaseTable({ page, total, table, reading, watched, tools }: Props
           found={isReading ? "reading …" : `${numText(shown.length)} of ${numText(total)}`}
         />
         <div className={`${styles.tools} no-print`}>
-          {tools}
           {deciding > MOST_METRICS && !query.has("cols") && (
             <span className="dim small">
               the {MOST_METRICS} of {numText(deciding)} metrics that cases missed most ·
@@ -68,6 +67,7 @@ export function CaseTable({ page, total, table, reading, watched, tools }: Props
               Sort by change
             </Button>
           )}
+          {tools}
         </div>
       </div>
       <Suggestions text={text} words={words} onChange={setText} />

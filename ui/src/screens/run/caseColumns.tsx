@@ -14,6 +14,7 @@ import { decidingMetrics } from "./runText";
 export const MOST_METRICS = 4;
 export const MOST_CHOSEN = 6;
 const MOST_MEDIUM = 2; // on a page of medium width
+const SCORE = 60; // pixels of a score and its margins
 
 /** The columns of a run's cases: a metric each that decides, as far as there is room. */
 export function columnsOf(page: RunPage, { costs, chosen }: { costs: boolean; chosen: readonly string[] | null }): Column<CaseRow>[] {
@@ -28,7 +29,7 @@ export function columnsOf(page: RunPage, { costs, chosen }: { costs: boolean; ch
     {
       id: "case",
       head: "Case",
-      width: "minmax(196px, 1.3fr)",
+      width: "minmax(150px, 1.3fr)",
       narrow: "minmax(0, 1fr)",
       sortBy: (row) => row.eval_id,
       cell: (row) => <Name row={row} several={several} />,
@@ -39,7 +40,7 @@ export function columnsOf(page: RunPage, { costs, chosen }: { costs: boolean; ch
     ...metrics.map(({ name, short, thresholds }, index): Column<CaseRow> => ({
       id: name,
       head: <span className={styles.metric} title={`${name}${thresholds.length ? `, threshold ${thresholds.join(" or ")}` : ""}`}><Breakable text={short} /></span>,
-      width: `minmax(0, ${few ? Math.min(116, Math.max(76, 34 + 7 * short.length)) : 84}px)`,
+      width: `minmax(${SCORE}px, ${few ? Math.min(116, Math.max(76, 34 + 7 * short.length)) : 84}px)`,
       ...(index >= MOST_MEDIUM ? { wideOnly: true } : {}),
       align: "end",
       optional: true,
@@ -60,7 +61,7 @@ const trials: Column<CaseRow> = {
   id: "trials",
   head: "Trials",
   term: "trials",
-  width: "138px",
+  width: "minmax(76px, 138px)",
   optional: true,
   sortBy: (row) => (row.strip ? (row.strip.split("p").length - 1) / row.strip.length : null),
   cell: (row) => <TrialStrip strip={row.strip} />,
