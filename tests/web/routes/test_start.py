@@ -20,6 +20,7 @@ from proctor.common.secrets import hide_secrets
 from proctor.web.server.app import create_app
 from proctor.web.server.context import ServerContext
 from proctor.web.server.runs.active_runs import MOST_AT_ONCE, ChildRuns, NotStartedError, TooManyRunsError
+from proctor.web.server.runs.startable_sets import start_page
 from tests.web.live_project import ASKED, WITHIN, Server, make_project, open_gate, serving
 
 CASES = 6
@@ -70,6 +71,27 @@ class TestWhatThereIs:
             answer = client.post("/api/runs", json=ASKED)
         assert answer.status_code == 409
         assert "--store" in answer.json()["detail"]
+
+    @pytest.mark.parametrize(
+        ("name", "text", "is_config"),
+        [
+            ("judged.json", '{"criteria": {}}', True),
+            ("live.json", '{"userSimulatorConfig": {"model": "m"}}', True),
+            ("strict.yaml", "criteria:\n  response_match_score: 1\n", True),
+            ("set.json", '{"eval_set_id": "a", "eval_cases": [], "criteria": {}}', False),
+            ("result.json", '{"eval_case_results": [], "criteria": {}}', False),
+            ("words.json", '{"text": "criteria"}', False),
+            ("list.json", '[{"criteria": {}}]', False),
+            ("broken_config.json", '{"criteria": ', False),
+            ("my.evalset.json", '{"criteria": {}}', False),
+        ],
+        ids=lambda value: value if isinstance(value, str) and value.endswith(("json", "yaml")) else "",
+    )
+    def test_a_config_is_recognised_by_its_content(
+        self, tmp_path: Path, name: str, text: str, is_config: bool
+    ) -> None:
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        assert start_page(tmp_path).configs == ([name] if is_config else [])
 
     def test_sets_and_configs_are_those_below_the_project(self, client: TestClient) -> None:
         page = client.get("/api/start").json()

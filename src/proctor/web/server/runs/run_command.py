@@ -37,7 +37,7 @@ from proctor.web.server.security.allowed_names import check_agent, model_problem
 
 _MOST_FILES = 2_000
 _NOT_LOOKED_INTO = {"node_modules", "venv", "build", "dist", "site-packages", "__pycache__"}
-_CONFIG_SUFFIXES = (".json", ".yaml", ".yml")
+CONFIG_SUFFIXES = (".json", ".yaml", ".yml")
 _CHECKED = {"config", "metrics", "judge"}
 """Options of a run whose values are checked before they become a word of a command."""
 
@@ -223,7 +223,7 @@ def _config(
     if form.config is not None and form.criteria is not None:
         problems.append(_problem("config", "either a config file or metrics chosen here, not both"))
     if form.config is not None:
-        if file_below(context.root, form.config, _CONFIG_SUFFIXES) is None:
+        if file_below(context.root, form.config, CONFIG_SUFFIXES) is None:
             problems.append(_problem("config", f"{form.config}: no config file below {context.root.name}"))
         else:
             yield from option_words("config", form.config)
@@ -270,7 +270,7 @@ def file_below(root: Path, name: str, suffixes: Sequence[str]) -> Path | None:
     return path if inside else None
 
 
-def files_below(root: Path, suffixes: Sequence[str]) -> list[str]:
+def files_below(root: Path, suffixes: Sequence[str], *, most: int = _MOST_FILES) -> list[str]:
     """Return the relative paths of the files below `root` with these suffixes, without hidden folders and libraries."""
     paths: list[str] = []
     for place, folders, files in os.walk(root):
@@ -282,9 +282,9 @@ def files_below(root: Path, suffixes: Sequence[str]) -> list[str]:
             for name in sorted(files)
             if name.lower().endswith(tuple(suffixes))
         ]
-        if len(paths) >= _MOST_FILES:
+        if len(paths) >= most:
             break
-    return paths[:_MOST_FILES]
+    return paths[:most]
 
 
 def _relative(path: str, root: Path) -> str:

@@ -5,28 +5,35 @@ from __future__ import annotations
 from pathlib import Path
 
 from proctor.common.safe_text import shorten
-from proctor.errors import ProctorError, UnknownNameError
+from proctor.errors import EvalFileError, ProctorError, UnknownNameError
+from proctor.files.eval_sets.documents import CONFIG_KEYS, Kind, kind, read_bytes, read_document
 from proctor.files.eval_sets.load import load_eval_set
-from proctor.files.eval_sets.selectors import CONFIG_NAMES, SET_SUFFIXES
+from proctor.files.eval_sets.selectors import SET_SUFFIXES
 from proctor.runs.setup.settings import find_config, load_settings
 from proctor.schema.format.case import EvalCase
+from proctor.schema.format.wire_model import to_camel
 from proctor.web.pages.bounded_cache import BoundedCache
 from proctor.web.pages.eval_sets.set_pages import case_tags, first_message
 from proctor.web.pages.start import SetFile, StartCase, StartPage, StartSet
-from proctor.web.server.runs.run_command import file_below, files_below
+from proctor.web.server.runs.run_command import CONFIG_SUFFIXES, file_below, files_below
 
 _LONGEST = 120
 _MOST_READ = 20
-_CONFIG = "config"
+_MOST_SEEN = 10_000
+"""Files that are searched for configs."""
+_LARGEST_CONFIG = 1 << 20
+_CONFIG_MARKS = [spelling.encode() for key in CONFIG_KEYS for spelling in {key, to_camel(key)}]
+"""The keys of a config in both spellings: a file without one is not parsed."""
 
 _sets: BoundedCache[StartSet] = BoundedCache(_MOST_READ)
+_are_configs: BoundedCache[bool] = BoundedCache(_MOST_SEEN)
 
 
 def start_page(root: Path) -> StartPage:
     """Return the eval sets, configs and defaults for a run."""
     settings = load_settings(root)
-    files = filter(_is_config_name, files_below(root, (".json", ".yaml", ".yml")))
-    configs = [name for name in files if _has_criteria(root / name)]
+    files = files_below(root, CONFIG_SUFFIXES, most=_MOST_SEEN)
+    configs = [name for name in files if not name.lower().endswith(SET_SUFFIXES) and _is_config(root / name)]
     return StartPage(
         sets=[SetFile(path=path, name=_name(path)) for path in files_below(root, SET_SUFFIXES)],
         configs=configs,
@@ -71,21 +78,22 @@ def _case(case: EvalCase) -> StartCase:
     )
 
 
-def _has_criteria(path: Path) -> bool:
-    """Whether a file states criteria; other tools have configs, too."""
+def _is_config(path: Path) -> bool:
+    """Whether the content of a file is that of a config, as `proctor check` decides it. A file that has not changed is not read again."""
     try:
-        return b"criteria" in path.read_bytes()
+        status = path.stat()
     except OSError:
         return False
+    return _are_configs.get(path, lambda: _has_config(path), stamp=(status.st_mtime_ns, status.st_size))
 
 
-def _is_config_name(name: str) -> bool:
-    file = Path(name).name.lower()
-    return (
-        file in CONFIG_NAMES
-        or (_CONFIG in file and not file.endswith(SET_SUFFIXES))
-        or file.startswith("criteria")
-    )
+def _has_config(path: Path) -> bool:
+    try:
+        data = read_bytes(path, path.name, limit=_LARGEST_CONFIG)
+        may_be = any(mark in data for mark in _CONFIG_MARKS)
+        return may_be and kind(read_document(path).value, path.name) is Kind.CONFIG
+    except EvalFileError:
+        return False
 
 
 def _name(path: str) -> str:
