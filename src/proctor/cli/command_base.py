@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, reduce
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -111,6 +111,12 @@ def option(
     return click.option(
         *names, cls=SectionedOption, section=section, metavar=metavar, shell_complete=complete, **kwargs
     )
+
+
+def options(declared: Sequence[tuple[Sequence[str], dict[str, Any]]]) -> Callable[[_Command], _Command]:
+    """Declare options in the order of the help; each with the names and the other arguments of `option`."""
+    added = [option(*names, **others) for names, others in declared]
+    return lambda command: reduce(lambda decorated, add: add(decorated), reversed(added), command)
 
 
 def argument(
@@ -288,25 +294,29 @@ _LIMITS = {
 }
 
 
+@dataclass
 class Number(click.ParamType):  # type: ignore[type-arg]  # generic for some releases of click only
     """A whole number, or with `float` any number, within limits: `least` and `most` are allowed, `above` and `below` are not."""
 
+    read: Callable[[Any], float] = int
+    least: float | None = None
+    most: float | None = None
+    above: float | None = None
+    below: float | None = None
     name = "number"
-
-    def __init__(self, number: Callable[[Any], float] = int, **limits: float) -> None:
-        self._number, self._limits = number, limits
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """Convert the value; reject a number that exceeds the integer range of the store."""
+        limits = {name: limit for name in _LIMITS if (limit := getattr(self, name)) is not None}
         with suppress(ValueError):
-            number = self._number(value)
+            number = self.read(value)
             if number > LARGEST:
                 self.fail("a number is at most 2**63 - 1 (9223372036854775807)", param, ctx)
-            if all(_LIMITS[name][1](number, limit) for name, limit in self._limits.items()):
+            if all(_LIMITS[name][1](number, limit) for name, limit in limits.items()):
                 return number
-        kind = "a whole number" if self._number is int else "a number"
-        limits = " and ".join(f"{_LIMITS[name][0]} {limit:,}" for name, limit in self._limits.items())
-        raise click.BadParameter(f"expected {kind} {limits}, got {value}", ctx, param)
+        kind = "a whole number" if self.read is int else "a number"
+        bounds = " and ".join(f"{_LIMITS[name][0]} {limit:,}" for name, limit in limits.items())
+        raise click.BadParameter(f"expected {kind} {bounds}, got {value}", ctx, param)
 
 
 # --- Options that several commands share -----------------------------------------------------------------------------

@@ -6,13 +6,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial, reduce
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from proctor.cli.command_base import Number, option
+from proctor.cli.command_base import Number, options
 from proctor.cli.messages import notify
 from proctor.common.option_kinds import (
     Amount,
@@ -35,7 +35,7 @@ _Command = TypeVar("_Command", bound=Callable[..., object])
 
 
 def run_options(
-    options: Sequence[str],
+    names: Sequence[str],
     *,
     section: str = "",
     unset: Mapping[str, str] | None = None,
@@ -47,27 +47,31 @@ def run_options(
     `proctor eval`.
     """
     declared = [
-        run_option(name, section=section, unset=(unset or {}).get(name), aliases=aliases) for name in options
+        _declaration(name, section=section, unset=(unset or {}).get(name), aliases=aliases) for name in names
     ]
-    return lambda command: reduce(lambda decorated, declare: declare(decorated), reversed(declared), command)
+    return options(declared)
 
 
 def run_option(
-    name: str, *, section: str = "", text: str = "", unset: str | None = None, aliases: bool = False
+    name: str, *, section: str = "", text: str = "", unset: str | None = None
 ) -> Callable[[_Command], _Command]:
     """Add one option of a run; `text` and `unset` replace the help text and the default text of its declaration."""
+    return options([_declaration(name, section=section, text=text, unset=unset)])
+
+
+def _declaration(
+    name: str, *, section: str, text: str = "", unset: str | None = None, aliases: bool = False
+) -> tuple[list[str], dict[str, Any]]:
     declared = OPTIONS[name]
     unset = declared.default_text if unset is None else unset
     help_text = _with_flags(text or declared.help) + (f"  [{unset}]" if unset else "")
-    return option(
-        *(declared.flags if aliases else declared.flags[:1]),
-        name,
-        section=section or declared.group.value,
-        help=help_text,
-        metavar=declared.metavar or None,
-        completes="RUN_OR_BASELINE" if name == "against" else "",
+    return [*(declared.flags if aliases else declared.flags[:1]), name], {
+        "section": section or declared.group.value,
+        "help": help_text,
+        "metavar": declared.metavar or None,
+        "completes": "RUN_OR_BASELINE" if name == "against" else "",
         **_click_type(declared.kind),
-    )
+    }
 
 
 def _with_flags(text: str) -> str:
