@@ -29,8 +29,9 @@ if TYPE_CHECKING:
 
 STDOUT = "-"
 HTML = "html"
-_PICTURE = "svg"
 """The report that is a page, which reads what it shows from a store."""
+_PICTURE = "svg"
+"""The report that a Markdown report in the same folder shows."""
 _STDOUTS = (STDOUT, "/dev/stdout")
 MakeGuard = Callable[[], OutputGuard]
 """Makes the guard of output files, which a command without reports does not need."""
