@@ -154,7 +154,7 @@ class RunEntry:
 
 @dataclass(slots=True)
 class BriefVerdict:
-    """The result of one case, reduced to what a history of many runs needs."""
+    """The result of one case, reduced to what a history of many runs and a comparison need."""
 
     eval_set_id: str
     eval_id: str
