@@ -201,21 +201,17 @@ def _split_response(events: Iterable[Event]) -> tuple[Content | None, list[Invoc
         if parts and (has_text or not final_has_text) and event.is_final_response():
             final, final_has_text, final_calls = event, has_text, calls
     without_content = None if final_calls else final
-    return final.content if final else None, [
-        _step(event, None if event is without_content else event.content) for event in steps
-    ]
-
-
-def _step(event: Event, content: Content | None) -> InvocationEvent:
-    return _made_event(
+    fields = [
         {
             "author": event.author,
-            "content": content,
+            "content": None if event is without_content else event.content,
             "grounding_metadata": event.grounding_metadata,
             "usage_metadata": event.usage_metadata,
             "model_version": event.model_version,
         }
-    )
+        for event in steps
+    ]
+    return final.content if final else None, list(map(_made_event, fields))
 
 
 def _build_invocation(
