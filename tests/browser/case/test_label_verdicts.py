@@ -47,7 +47,7 @@ def test_verdicts_are_labelled_with_keys_and_the_figures_follow(
     expect(verdicts).to_contain_text("1 of 20")
     label_by_keys(page, "ppf")
     expect(main).to_contain_text("a person without a name: 3 labels")
-    expect(main).to_contain_text("3 verdicts of 40 have labels")
+    expect(main).to_contain_text("3 of 40 verdicts labelled")
     expect(verdicts).not_to_contain_text("because it is")  # the reason of the judge
     page.keyboard.press("v")
     expect(verdicts).to_contain_text("because it is")

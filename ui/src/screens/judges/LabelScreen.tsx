@@ -14,6 +14,7 @@ import { LabelBatch } from "./LabelBatch";
 import { LabelProgress } from "./LabelProgress";
 import { People } from "./People";
 import styles from "./Label.module.css";
+import { numText } from "../../components/text/numberFormats";
 import { countText } from "./labelText";
 
 /** Label the verdicts of a judge, see the progress at once, and calibrate the judge. */
@@ -31,8 +32,8 @@ export function LabelScreen() {
         Label verdicts of <Breakable text={metric} />
       </h1>
       <p className="dim">
-        {data.model && <code><Breakable text={data.model} /></code>} in run <Link href={`/runs/${run}`}>{run.slice(0, 6)}</Link>: {countText(data.verdicts - data.unlabelled, "verdict")} of{" "}
-        {data.verdicts} have labels. The verdict of the judge is hidden until you have labelled.
+        {data.model && <code><Breakable text={data.model} /></code>} in run <Link href={`/runs/${run}`}>{run.slice(0, 6)}</Link>: {numText(data.verdicts - data.unlabelled)} of{" "}
+        {countText(data.verdicts, "verdict")} labelled. The verdict of the judge is hidden until you have labelled.
       </p>
       <ErrorNote error={error} retry={refetch} />
       <div className={styles.columns}>

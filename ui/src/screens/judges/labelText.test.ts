@@ -27,6 +27,7 @@ describe("labels", () => {
     ["there are none", progress(40, 100, 0), "If half of the labels are passes, about 40 more labels make"],
     ["one is missing", progress(1, 100), "At the present share of passes, about 1 more label makes both confidence intervals at most 20 percentage points wide."],
     ["the run has too few", progress(40, 1), "This run has only 1 verdict without a label: a run of more cases or trials has more."],
+    ["the run has none", progress(40, 0), "This run has no verdict without a label: a run of more cases or trials has more."],
     ["none is missing", progress(0, 0), "Both confidence intervals are at most 20 percentage points wide: the judge can be calibrated."],
   ])("state what is missing: %s", (_, page, text) => expect(wantedText(page)).toContain(text));
 

@@ -41,7 +41,7 @@ export function labelsText(labels: readonly LabelPart[]): string {
 export function wantedText({ progress, unlabelled }: Pick<LabellingPage, "progress" | "unlabelled">): string {
   const width = Math.round(progress.aim * 100);
   if (!progress.wanted) return `Both confidence intervals are at most ${width} percentage points wide: the judge can be calibrated.`;
-  const rest = progress.wanted > unlabelled ? ` This run has only ${verdictsText(unlabelled)} without a label: a run of more cases or trials has more.` : "";
+  const rest = progress.wanted > unlabelled ? ` This run has ${unlabelled ? `only ${verdictsText(unlabelled)}` : "no verdict"} without a label: a run of more cases or trials has more.` : "";
   const share = progress.passes + progress.fails ? "At the present share of passes" : "If half of the labels are passes";
   return `${share}, about ${numText(progress.wanted)} more ${progress.wanted === 1 ? "label makes" : "labels make"} both confidence intervals at most ${width} percentage points wide.${rest}`;
 }

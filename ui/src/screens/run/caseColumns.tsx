@@ -70,7 +70,7 @@ const trials: Column<CaseRow> = {
 const seconds: Column<CaseRow> = {
   id: "seconds",
   head: "Turn",
-  width: "76px",
+  width: "84px",
   align: "end",
   optional: true,
   first: "desc",
