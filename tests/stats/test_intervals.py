@@ -214,7 +214,8 @@ class TestClusteredMean:
         found = clustered(*clusters)
         error = float(scipy.sem(means))
         assert found.value == pytest.approx(mean(means), abs=1e-9)
-        assert found.standard_error == pytest.approx(error, rel=1e-6, abs=1e-4)
+        assert (found.standard_error or 0.0) == pytest.approx(error, rel=1e-6, abs=1e-4)
+        assume(found.high is not None)
         half = error * scipy.t.ppf(0.975, len(means) - 1)
         assert found.high == pytest.approx(mean(means) + half, rel=1e-6, abs=2e-3)
 
@@ -223,14 +224,14 @@ class TestClusteredMean:
         shuffled = random.sample(clusters, len(clusters))
         one, other = clustered(*clusters), clustered(*shuffled)
         assert one.value == pytest.approx(other.value)
-        assert one.standard_error == pytest.approx(other.standard_error, abs=1e-7)
+        assert (one.standard_error or 0.0) == pytest.approx(other.standard_error or 0.0, abs=1e-7)
 
     @given(st.floats(-1e6, 1e6), st.lists(st.integers(1, 9), min_size=2, max_size=20))
-    def test_what_is_alike_has_no_error(self, value: float, sizes: list[int]) -> None:
+    def test_the_error_of_equal_values_is_unknown(self, value: float, sizes: list[int]) -> None:
         found = ClusteredMean()
         for size in sizes:
             found.add(value, size)
-        assert found.result() == Mean(value, 0.0, value, value, len(sizes), sum(sizes))
+        assert found.result() == Mean(value, None, None, None, len(sizes), sum(sizes))
 
     def test_repeating_the_same_cases_makes_nothing_surer(self) -> None:
         once, often = clustered([0], [1], [1]), clustered([0] * 50, [1] * 50, [1] * 50)

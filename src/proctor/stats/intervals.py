@@ -196,10 +196,10 @@ class ClusteredMean:
             return None
         apart = self._total / self._count
         value = min(max(self._origin + apart, self._low), self._high)
-        if self._clusters < 2:
-            return Mean(value, None, None, None, self._clusters, self._count)
         squares, products, counts = self._sums
         spread = max(0.0, squares - 2 * apart * products + apart * apart * counts)
+        if self._clusters < 2 or not spread:
+            return Mean(value, None, None, None, self._clusters, self._count)
         error = sqrt(self._clusters / (self._clusters - 1) * spread) / self._count
         half = student_quantile(confidence, self._clusters - 1) * error
         return Mean(value, error, value - half, value + half, self._clusters, self._count)

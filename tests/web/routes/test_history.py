@@ -91,9 +91,10 @@ def test_every_metric_over_the_runs_oldest_first(ran: Callable[..., None], clien
     assert not any(one["decides"] for one in rest)
     assert [round(point["score"], 2) for point in passed["points"]] == [1.0, 0.67]
     assert [point["threshold"] for point in match["points"]] == [0.8, 0.7]
-    assert all(
-        point["low"] <= point["score"] <= point["high"] for point in (*passed["points"], *match["points"])
-    )
+    assert all(point["low"] <= point["score"] <= point["high"] for point in passed["points"])
+    equal, apart = match["points"]
+    assert (equal["low"], equal["high"]) == (None, None)  # the spread of equal scores is unknown
+    assert apart["low"] <= apart["score"] <= apart["high"]
     assert [point["run_id"] for point in match["points"]] == [run["run_id"] for run in reversed(page["runs"])]
 
 
@@ -207,20 +208,22 @@ def priced_agent(text: str) -> list[Event]:
 
 
 @pytest.mark.slow
-def test_the_cost_has_the_interval_of_the_mean_over_the_cases(
+def test_the_cost_of_a_trial_has_the_interval_of_the_mean_over_the_cases(
     client: TestClient, context: ServerContext
 ) -> None:
     for cases in (eval_set("a", "bb", "c" * 40), eval_set("a")):
-        proctor.evaluate_sync(priced_agent, cases, store=context.store_url)
+        proctor.evaluate_sync(priced_agent, cases, num_runs=2, store=context.store_url)
     one, several = (row["run_id"] for row in client.get("/api/runs").json()["items"])
     found = client.get("/api/history/costs", params={"run": [one, several]}).json()
     (interval,) = found["items"]
     assert (interval["run_id"], interval["cases"]) == (several, 3)  # a run of one case has no interval
-    costs = client.get(f"/api/runs/{several}/case-extras").json()["costs"]
+    extras = client.get(f"/api/runs/{several}/case-extras").json()
+    assert extras["attempts"] == [2, 2, 2]
+    costs = [cost / 2 for cost in extras["costs"]]
     half = 4.302652729911275 * stdev(costs) / 3**0.5  # Student's t with 2 degrees of freedom
     assert interval["high"] == pytest.approx(fmean(costs) + half)
     assert interval["low"] == 0.0 > fmean(costs) - half  # a cost is not below 0
-    shown = {run["run_id"]: run["case_cost"] for run in got(client)["runs"]}
+    shown = {run["run_id"]: run["trial_cost"] for run in got(client)["runs"]}
     assert shown[several] == pytest.approx(fmean(costs))
     assert client.get("/api/history/costs", params={"run": ["unknown"]}).status_code == 404
     with context.runs() as store:

@@ -1974,6 +1974,8 @@ export interface components {
             tool_figures: components["schemas"]["ToolFigures"][];
             /** Costs */
             costs: (number | null)[];
+            /** Attempts */
+            attempts: number[];
         };
         /**
          * CasePage
@@ -2485,7 +2487,7 @@ export interface components {
         };
         /**
          * CostInterval
-         * @description The 95 % confidence interval of the mean cost of a case in one run, in US dollars.
+         * @description The 95 % confidence interval of the mean cost of a trial in one run, in US dollars.
          */
         CostInterval: {
             /** Run Id */
@@ -2975,8 +2977,8 @@ export interface components {
             cases: number;
             /** Num Runs */
             num_runs: number;
-            /** Case Cost */
-            case_cost: number | null;
+            /** Trial Cost */
+            trial_cost: number | null;
         };
         /**
          * Hunk

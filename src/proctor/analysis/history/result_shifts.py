@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import fsum, sqrt
 
 from proctor.analysis.compare.measures import on_these_cases
@@ -28,8 +28,10 @@ class Shift:
     p_value: float
     """Corrected for the number of places that were tested."""
     before: float
-    """The pass rate over the cases of both stretches, from 0 to 1."""
+    """The mean pass rate of the cases that both stretches have, from 0 to 1."""
     now: float
+    cases: int
+    """The number of these cases."""
 
 
 def find_shifts(runs: Sequence[Results], level: float = LEVEL) -> list[Shift]:
@@ -51,12 +53,12 @@ def find_shifts(runs: Sequence[Results], level: float = LEVEL) -> list[Shift]:
     p_value, place = min(tested, default=(1.0, 0))
     if places * p_value > level:
         return []
-    before, now = _rates(runs, place)
+    rates = _rates(runs, place)
     later = find_shifts(runs[place:], level)
     return [
         *find_shifts(runs[:place], level),
-        Shift(place, places * p_value, before, now),
-        *(Shift(place + one.place, one.p_value, one.before, one.now) for one in later),
+        Shift(place, places * p_value, *rates),
+        *(replace(one, place=place + one.place) for one in later),
     ]
 
 
@@ -126,8 +128,8 @@ def _least(counts: Sequence[TwoCounts], level: float) -> float:
     return min(tarone_holm([p_value for p_value, _ in tests], [least for _, least in tests], level))
 
 
-def _rates(runs: Sequence[Results], place: int) -> tuple[float, float]:
+def _rates(runs: Sequence[Results], place: int) -> tuple[float, float, int]:
     before, now = _sum(runs[:place]), _sum(runs[place:])
     cases = [case for case in before.keys() & now.keys() if before[case][1] and now[case][1]]
     rates = (fsum(side[case][0] / side[case][1] for case in cases) / len(cases) for side in (before, now))
-    return next(rates), next(rates)
+    return next(rates), next(rates), len(cases)

@@ -14,6 +14,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from proctor.analysis.history.result_shifts import Results, Shift, find_shifts
+from proctor.common.safe_text import count_text
 from proctor.schema.analysis.comparison import RunDifference
 from proctor.schema.analysis.history import CasePoint, ChangedBy, RunChange
 from proctor.schema.results.score import Outcome
@@ -211,7 +212,8 @@ def _shift_text(shift: Shift) -> str:
     if rates[0] == rates[1]:
         return f"the results of single cases differ significantly ({p_value})"
     way = "fell" if shift.now < shift.before else "rose"
-    return f"the pass rate of the trials {way} significantly from {rates[0]} to {rates[1]} ({p_value})"
+    cases = count_text(shift.cases, "case")
+    return f"the mean pass rate of {cases} {way} significantly from {rates[0]} to {rates[1]} ({p_value})"
 
 
 def _commit_text(was: str | None, is_now: str | None) -> str:

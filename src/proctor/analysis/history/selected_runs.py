@@ -77,7 +77,7 @@ class RunsLookedAt:
             record.run_id, short, record.created_at, record.agent, agent.commit, agent.version,
             summary.outcome, record.cases, record.num_runs, record.sets,
             build=agent.build, models=tuple(summary.models),
-            case_cost=summary.case_cost if has_all_sets else None,
+            trial_cost=summary.trial_cost if has_all_sets else None,
         )  # fmt: skip
         return LookedAt(run, manifest, counting(details.judgings))
 

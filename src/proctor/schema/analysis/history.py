@@ -51,8 +51,8 @@ class HistoryRun:
     """The hash of the agent's source and of the project's modules that it imports, or its version; empty if unknown."""
     models: tuple[str, ...] = ()
     """The names of the models that answered, as the evidence has them."""
-    case_cost: float | None = None
-    """US dollars per executed case, agent and judges together; `None`: unknown, or the history has only a part of the sets."""
+    trial_cost: float | None = None
+    """US dollars per attempt at a trial, agent and judges together; `None`: unknown, or the history has only a part of the sets."""
 
     def __bool__(self) -> bool:
         return self.outcome is Outcome.PASSED

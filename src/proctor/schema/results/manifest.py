@@ -260,12 +260,10 @@ class RunSummary(WireModel):
         return f"{count_text(self.in_flight, 'trial')} in flight" if self.in_flight else ""
 
     @property
-    def case_cost(self) -> float | None:
-        """US dollars per executed case, agent and judges together; `None`: unknown."""
-        left_out = sum(self.counts.get(one.value, 0) for one in (Outcome.SKIPPED, Outcome.NOT_RUN))
-        executed = sum(self.counts.values()) - left_out
+    def trial_cost(self) -> float | None:
+        """US dollars per attempt at a trial, agent and judges together; `None`: unknown."""
         cost = total_cost(self.spent)
-        return cost / executed if cost is not None and executed else None
+        return cost / self.attempts if cost is not None and self.attempts else None
 
 
 @dataclass(frozen=True, slots=True)

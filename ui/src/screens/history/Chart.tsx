@@ -10,7 +10,7 @@ import { Changes } from "./Changes";
 import { type PlacedPoint, type Point, bandPath, markPath, stepPath, whiskerPath } from "./chartPaths";
 import styles from "./History.module.css";
 import { Numbers } from "./Numbers";
-import { placeOf, pointWords, scaleOf, seriesName, valueText } from "./historyText";
+import { countedText, placeOf, pointWords, scaleOf, seriesName, valueText } from "./historyText";
 import { type Line, numberRows } from "./lines";
 
 const HEIGHT = 176;
@@ -18,7 +18,7 @@ const PAD = { left: 52, right: 14, top: 10, bottom: 40 };
 const COMMIT_WIDTH = 58;
 
 interface Props {
-  /** The metric, or `cost of a case`. */
+  /** The metric, or `cost of a trial`. */
   name: string;
   /** One for each agent or build. */
   lines: readonly Line[];
@@ -143,7 +143,7 @@ function missed({ score, threshold }: Point): boolean {
 }
 
 function hasInterval({ points }: Line): boolean {
-  return points.some(({ low, high }) => low !== null && high !== null && low < high);
+  return points.some(({ low, high }) => low !== null && high !== null);
 }
 
 function lineText(name: string, { points }: Line): string {
@@ -151,7 +151,7 @@ function lineText(name: string, { points }: Line): string {
   const [first, last] = [known[0], known.at(-1)];
   if (!first || !last) return "no score";
   const needs = last.threshold !== null ? `, threshold ${last.threshold}` : "";
-  const [from, to] = [valueText(name, first.score), valueText(name, last.score)];
+  const [from, to] = [countedText(name, first), countedText(name, last)];
   return first === last ? `${to}${needs}` : `${from} → ${to}${needs}`;
 }
 

@@ -14,7 +14,7 @@ export function OverTime({ page }: { page: HistoryPage }) {
   const costs = useCostIntervals(page);
   const chosen = chosenName(page.series, query.get("metric"));
   if (chosen === null) return null;
-  const hasCost = page.runs.some(({ case_cost }) => case_cost !== null);
+  const hasCost = page.runs.some(({ trial_cost }) => trial_cost !== null);
   const names = [...new Set([chosen, DURATION, hasCost ? COST : TOKENS])];
   const by = query.get("by");
   const charts = names.map((name) => ({ name, lines: linesOf(page, name, by, costs) })).filter(({ lines }) => lines.length);
@@ -41,7 +41,7 @@ const NONE: readonly CostInterval[] = [];
 /** The intervals of the costs, which take the evidence of all cases to know: they come after the picture. */
 function useCostIntervals({ runs }: HistoryPage): readonly CostInterval[] {
   const has = useAvailable();
-  const query = runs.filter(({ case_cost }) => case_cost !== null).slice(0, 100).map(({ run_id }) => `run=${encodeURIComponent(run_id)}`);
+  const query = runs.filter(({ trial_cost }) => trial_cost !== null).slice(0, 100).map(({ run_id }) => `run=${encodeURIComponent(run_id)}`);
   const path = `/api/history/costs?${query.join("&")}`;
   return useData<CostIntervals>(query.length && has(path) ? path : null, { fresh: 60_000 }).data?.items ?? NONE;
 }

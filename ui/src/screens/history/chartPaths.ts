@@ -36,7 +36,7 @@ export function bandPath(placed: readonly PlacedPoint[], x: Scale, y: Scale): st
 export function whiskerPath(placed: readonly PlacedPoint[], x: Scale, y: Scale): string {
   return placed
     .map(({ at, point: { low, high } }) => {
-      if (low === null || high === null || low === high) return "";
+      if (low === null || high === null) return "";
       const [left, top, bottom] = [round(x(at)), round(y(high)), round(y(low))];
       return `M${left - 3} ${top}h6m-3 0V${bottom}m-3 0h6`;
     })

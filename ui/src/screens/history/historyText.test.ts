@@ -5,7 +5,7 @@ import { countsOf } from "./RunStrip";
 import { apiPath, asMarkdown, caseHref, changesOf, chosenName, niceAbove, placeOf, pointWords, stripOfSet, scaleOf, summary, caseMatcher } from "./historyText";
 
 function run(run_id: string): HistoryRunPart {
-  return { run_id, short: run_id, started_at: 0, agent: "agent", commit: null, version: null, build: "", outcome: null, cases: 1, num_runs: 1, case_cost: null };
+  return { run_id, short: run_id, started_at: 0, agent: "agent", commit: null, version: null, build: "", outcome: null, cases: 1, num_runs: 1, trial_cost: null };
 }
 
 function one(eval_id: string, strip: string, more: Partial<HistoryCase> = {}): HistoryCase {
@@ -143,8 +143,8 @@ describe("the chart", () => {
 
   it("describes a point with its run, interval and threshold", () => {
     expect(pointWords(run("a"), point(0.5, { low: 0.4, high: 0.6, threshold: 0.8 }))).toMatch(
-      /^a, .*: 0\.50 \(95 % CI: 0\.40 to 0\.60\), threshold 0\.8$/,
+      /^a, .*: 0\.50, 95 % CI: 0\.40 to 0\.60, threshold 0\.8$/,
     );
-    expect(pointWords(run("a"), point(0.714, { low: 0.36, high: 0.92, count: 7 }), "passed")).toMatch(/: 71 %, 5 of 7 cases \(95 % CI: 36 % to 92 %\)$/);
+    expect(pointWords(run("a"), point(0.714, { low: 0.36, high: 0.92, count: 7 }), "passed")).toMatch(/: 71 % \(5 of 7\), 95 % CI: 36 % to 92 %$/);
   });
 });

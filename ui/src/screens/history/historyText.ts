@@ -136,10 +136,12 @@ export function asMarkdown(page: HistoryPage, cases: readonly HistoryCase[]): st
   );
 }
 
+type Point = Series["points"][number];
+
 export const PASS_RATE = "passed";
 export const DURATION = "invocation_duration_v1";
 export const TOKENS = "token_usage_v1";
-export const COST = "cost of a case";
+export const COST = "cost of a trial";
 
 /** Figures that are no scores: how they are called, and how a value reads. */
 const FIGURES: Readonly<Record<string, [title: string, text: (value: number | null) => string]>> = {
@@ -159,11 +161,21 @@ export function valueText(name: string, value: number | null): string {
   return FIGURES[name]?.[1](value) ?? scoreText(value);
 }
 
+/** A value with its denominator: `71 % (5 of 7)`. Other values are means over the cases. */
+export function countedText(name: string, { score, count }: Pick<Point, "score" | "count">): string {
+  const counted = name === PASS_RATE && score !== null ? ` (${numText(Math.round(score * count))} of ${numText(count)})` : "";
+  return `${valueText(name, score)}${counted}`;
+}
+
+/** The 95 % confidence interval of a value: `36 % to 92 %`; empty if there is none. */
+export function intervalText(name: string, { low, high }: Pick<Point, "low" | "high">): string {
+  return low === null || high === null ? "" : `${valueText(name, low)} to ${valueText(name, high)}`;
+}
+
 /** The text of a point of a chart. */
-export function pointWords(run: HistoryRunPart | undefined, point: Series["points"][number], name = ""): string {
-  const { score, low, high, threshold } = point;
-  const sure = low !== null && high !== null ? ` (95 % CI: ${valueText(name, low)} to ${valueText(name, high)})` : "";
-  const needs = threshold !== null ? `, threshold ${threshold}` : "";
-  const counted = name === PASS_RATE && score !== null ? `, ${Math.round(score * point.count)} of ${point.count} cases` : "";
-  return `${run ? runWords(run) : point.run_id}: ${valueText(name, score)}${counted}${sure}${needs}`;
+export function pointWords(run: HistoryRunPart | undefined, point: Point, name = ""): string {
+  const interval = intervalText(name, point);
+  const sure = interval && `, 95 % CI: ${interval}`;
+  const needs = point.threshold !== null ? `, threshold ${point.threshold}` : "";
+  return `${run ? runWords(run) : point.run_id}: ${countedText(name, point)}${sure}${needs}`;
 }

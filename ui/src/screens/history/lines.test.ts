@@ -5,15 +5,15 @@ import { COST } from "./historyText";
 import { linesOf, numberRows, numbersMarkdown, runsOf } from "./lines";
 
 function run(run_id: string, agent: string, more: Partial<HistoryRunPart> = {}): HistoryRunPart {
-  return { run_id, short: run_id, started_at: 0, agent, commit: null, version: null, build: "", outcome: null, cases: 20, num_runs: 1, case_cost: null, ...more };
+  return { run_id, short: run_id, started_at: 0, agent, commit: null, version: null, build: "", outcome: null, cases: 20, num_runs: 1, trial_cost: null, ...more };
 }
 function point(run_id: string, score: number): Series["points"][number] {
   return { run_id, score, low: score - 0.1, high: score + 0.1, threshold: null, outcome: "informational", count: 20 };
 }
 const RUNS = [
-  run("d", "slow", { commit: "bbbbbbbbbb", build: "2", case_cost: 0.02 }),
+  run("d", "slow", { commit: "bbbbbbbbbb", build: "2", trial_cost: 0.02 }),
   run("c", "fast", { commit: "bbbbbbbbbb", build: "2" }),
-  run("b", "slow", { commit: "aaaaaaaaaa", build: "1", case_cost: 0.01 }),
+  run("b", "slow", { commit: "aaaaaaaaaa", build: "1", trial_cost: 0.01 }),
   run("a", "slow", { commit: "aaaaaaaaaa", build: "1" }),
 ];
 const PAGE = {
@@ -49,19 +49,19 @@ describe("the lines of a chart", () => {
   it("have their numbers as a table, newest first", () => {
     const rows = numberRows("passed", linesOf(PAGE, "passed", null), RUNS);
     expect(rows.map(({ run: { run_id }, line, value, interval, count }) => [run_id, line, value, interval, count])).toEqual([
-      ["d", "slow", "90 %", "80 % to 100 %", "20"],
-      ["c", "fast", "70 %", "60 % to 80 %", "20"],
-      ["b", "slow", "50 %", "40 % to 60 %", "20"],
-      ["a", "slow", "40 %", "30 % to 50 %", "20"],
+      ["d", "slow", "90 % (18 of 20)", "80 % to 100 %", "20"],
+      ["c", "fast", "70 % (14 of 20)", "60 % to 80 %", "20"],
+      ["b", "slow", "50 % (10 of 20)", "40 % to 60 %", "20"],
+      ["a", "slow", "40 % (8 of 20)", "30 % to 50 %", "20"],
     ]);
-    expect(numbersMarkdown("pass rate", rows).split("\n")[2]).toMatch(/^\| `d` \| .* \| `bbbbbbbbb` \| slow \| 90 % \| 80 % to 100 % \| 20 \|$/);
+    expect(numbersMarkdown("pass rate", rows).split("\n")[2]).toMatch(/^\| `d` \| .* \| `bbbbbbbbb` \| slow \| 90 % \(18 of 20\) \| 80 % to 100 % \| 20 \|$/);
     expect(numberRows(COST, linesOf(PAGE, COST, null), RUNS)[0]).toMatchObject({ value: "$0.02", interval: "–" });
   });
 });
 
 describe("the shapes of a chart", () => {
   it("draw an interval as a bar with ends, and none of a single value", () => {
-    const placed = [{ at: 0, point: point("a", 0.5) }, { at: 1, point: { ...point("b", 0.5), low: 0.5, high: 0.5 } }];
+    const placed = [{ at: 0, point: point("a", 0.5) }, { at: 1, point: { ...point("b", 0.5), low: null, high: null } }];
     expect(whiskerPath(placed, (at) => at * 10, (value) => 100 - value * 100)).toBe("M-3 40h6m-3 0V60m-3 0h6");
   });
 

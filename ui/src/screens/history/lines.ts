@@ -3,7 +3,7 @@ import type { CostInterval, HistoryPage, HistoryRunPart } from "../../data/types
 import { mdCode, mdTable, mdText } from "../../components/text/markdown";
 import { clockText, numText } from "../../components/text/numberFormats";
 import type { Point } from "./chartPaths";
-import { COST, valueText } from "./historyText";
+import { COST, countedText, intervalText } from "./historyText";
 
 export interface Line {
   label: string;
@@ -11,7 +11,7 @@ export interface Line {
   points: readonly Point[];
 }
 
-/** The lines of one metric, or of the cost of a case; those with the newest run first. */
+/** The lines of one metric, or of the cost of a trial; those with the newest run first. */
 export function linesOf(page: HistoryPage, name: string, by: string | null, costs: readonly CostInterval[] = []): Line[] {
   const lines = name === COST ? costLines(page, costs) : page.series.filter((one) => one.name === name).map(({ agent, points }) => ({ label: agent, points }));
   return by === "build" ? splitByBuild(lines, page.runs) : lines;
@@ -25,9 +25,9 @@ function costLines({ series, runs }: HistoryPage, costs: readonly CostInterval[]
     .filter(({ points }) => points.length > 0);
 }
 
-function costPoint({ run_id, case_cost, cases }: HistoryRunPart, interval: CostInterval | undefined): Point[] {
-  if (case_cost === null) return [];
-  return [{ run_id, score: case_cost, low: interval?.low ?? null, high: interval?.high ?? null, threshold: null, outcome: "informational", count: interval?.cases ?? cases }];
+function costPoint({ run_id, trial_cost, cases }: HistoryRunPart, interval: CostInterval | undefined): Point[] {
+  if (trial_cost === null) return [];
+  return [{ run_id, score: trial_cost, low: interval?.low ?? null, high: interval?.high ?? null, threshold: null, outcome: "informational", count: interval?.cases ?? cases }];
 }
 
 /** What a build is called: its commit, its version, or the beginning of the hash of its source. */
@@ -72,13 +72,7 @@ export function numberRows(name: string, lines: readonly Line[], runs: readonly 
     lines.flatMap(({ label, points }) =>
       points
         .filter(({ run_id }) => run_id === run.run_id)
-        .map(({ score, low, high, count }) => ({
-          run,
-          line: label,
-          value: valueText(name, score),
-          interval: low === null || high === null || low === high ? "–" : `${valueText(name, low)} to ${valueText(name, high)}`,
-          count: numText(count),
-        })),
+        .map((point) => ({ run, line: label, value: countedText(name, point), interval: intervalText(name, point) || "–", count: numText(point.count) })),
     ),
   );
 }

@@ -133,8 +133,7 @@ function answerText(points: readonly Point[], expense: Expense): string {
   const cheapest = best.reduce((one, other) => (other.x.value < one.x.value ? other : one));
   const what = EXPENSES[expense].toLowerCase();
   const price = TEXTS[expense](cheapest.x.value);
-  const names = listText(best.map(({ run }) => nameOf(run)));
-  const rate = `${names} (${percentText(most)}${best.length > 1 ? " each" : ""})`;
+  const rate = listText(best.map(({ run }) => `${nameOf(run)} (${numText(run.passed.count)} of ${numText(run.passed.of)}, ${percentText(most)})`));
   if (best.length < 2) return `Most cases passed: ${rate}; ${what} ${price}.`;
   return `Most cases passed: ${rate}. Of these, ${nameOf(cheapest.run)} has the lowest ${what}: ${price}.`;
 }
@@ -149,7 +148,7 @@ function nameOf(run: MatrixHead): string {
 
 function expenseText({ value, low, high }: Point["x"], expense: Expense): string {
   const text = TEXTS[expense];
-  return low === null || high === null || low === high ? text(value) : `${text(value)} (${text(Math.max(0, low))} to ${text(high)})`;
+  return low === null || high === null ? text(value) : `${text(value)} (${text(Math.max(0, low))} to ${text(high)})`;
 }
 
 function passedText({ passed }: MatrixHead): string {

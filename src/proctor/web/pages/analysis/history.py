@@ -46,8 +46,8 @@ class HistoryRunPart(PageModel):
     outcome: Outcome | None
     cases: int
     num_runs: int
-    case_cost: float | None
-    """US dollars per executed case; null: unknown."""
+    trial_cost: float | None
+    """US dollars per attempt at a trial: per case, a run with more trials would seem more expensive. Null: unknown."""
 
 
 class TurningPart(PageModel):

@@ -164,7 +164,7 @@ def _history(store: Store, eval_set: str) -> Iterator[PathAndPage]:
     for case, history in histories(store, eval_set, most=MOST_VERDICTS, read=MOST_READ):
         if case is None:
             yield api_path("/api/history", set=eval_set), _history_json(history, eval_set)
-            if runs := [run.run_id for run in history.runs if run.case_cost is not None][:MOST_COSTS]:
+            if runs := [run.run_id for run in history.runs if run.trial_cost is not None][:MOST_COSTS]:
                 path = f"/api/history/costs?{'&'.join(f'run={run_id}' for run_id in runs)}"
                 yield path, cost_intervals(store, RunPageCache(), runs)
         else:

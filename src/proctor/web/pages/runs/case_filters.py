@@ -26,6 +26,8 @@ class CaseExtras(PageModel):
     """How often each tool was called, how long, and with which errors; the most frequent first."""
     costs: list[float | None]
     """US dollars by position; null: unknown. Empty if no cost is known."""
+    attempts: list[int]
+    """The attempts at trials that the costs cover, by position."""
 
 
 class TextMatch(PageModel):
@@ -43,13 +45,15 @@ class TextMatches(PageModel):
 
 def case_extras(store: Store, run_id: str, judging: int) -> CaseExtras:
     """Return tags, tools and costs of all cases of a run, by position; all evidence is read."""
-    run, usage, costs = store.load(run_id, judging), ToolUsage(), list[float | None]()
+    run, usage = store.load(run_id, judging), ToolUsage()
+    costs, attempts = list[float | None](), list[int]()
     if run.spent:
         for position, case in enumerate(run.cases):
             costs.append(cost_of_case(case))
-            for trial in case.trials:
-                for one in (*trial.earlier, trial):
-                    usage.add(position, one.evidence_json())
+            trials = [one for trial in case.trials for one in (*trial.earlier, trial)]
+            attempts.append(len(trials))
+            for one in trials:
+                usage.add(position, one.evidence_json())
     else:  # without costs the scores need not be read
         for position, _, evidence in store.attempts(run_id):
             usage.add(position, evidence)
@@ -58,6 +62,7 @@ def case_extras(store: Store, run_id: str, judging: int) -> CaseExtras:
         tools=usage.positions(),
         tool_figures=usage.figures(),
         costs=costs if any(cost is not None for cost in costs) else [],
+        attempts=attempts,
     )
     for position, document in store.case_documents(run_id, range(len(run.cases))):
         for tag in tags_of(document):

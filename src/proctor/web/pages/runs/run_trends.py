@@ -51,7 +51,7 @@ class CauseTrend(PageModel):
 
 
 class CostInterval(PageModel):
-    """The 95 % confidence interval of the mean cost of a case in one run, in US dollars."""
+    """The 95 % confidence interval of the mean cost of a trial in one run, in US dollars."""
 
     run_id: str
     low: float
@@ -116,7 +116,7 @@ def _since_text(sizes: Sequence[int], runs: Sequence[TrendRun]) -> str:
 def cost_intervals(store: Store, pages: RunPageCache, names: Sequence[str]) -> CostIntervals:
     """Return the confidence intervals of the costs of runs (the newest first); the evidence of all is read.
 
-    The interval is Student's over the cases, as that of a metric. A run has none if the cost of an executed case is unknown.
+    The interval is Student's for the ratio of the costs to the attempts at trials over the cases. A run has none if the cost of an executed case is unknown.
 
     Raises:
         UnknownNameError: there is no such run, or several ids begin like this.
@@ -135,12 +135,17 @@ def cost_intervals(store: Store, pages: RunPageCache, names: Sequence[str]) -> C
 
 def _cost_interval(store: Store, pages: RunPageCache, selected: SelectedRun) -> CostInterval | None:
     run = selected.stored.listed.run
-    costs = [cost for cost in pages.extras(store, run.run_id).costs if cost is not None]
+    extras = pages.extras(store, run.run_id)
+    costs = [
+        (cost, attempts)
+        for cost, attempts in zip(extras.costs, extras.attempts, strict=False)
+        if cost is not None
+    ]
     if len(costs) != _executed(run):
         return None
     clusters = ClusteredMean()
-    for cost in costs:
-        clusters.add(cost, 1)
+    for cost, attempts in costs:
+        clusters.add(cost / max(1, attempts), attempts)
     mean = clusters.result()
     if mean is None or mean.low is None or mean.high is None:
         return None
