@@ -72,7 +72,7 @@ def _texts(html: str) -> str:
 def test_a_run_shows_its_verdict_what_failed_and_shared_causes() -> None:
     text = _texts(_run("b", EVIL)._repr_html_())
     assert "2 of 3 cases fail" in text
-    assert "words/b||✕ failed||0 of 2 passed||" in text
+    assert "words/b||✕ failed||0 of 2 trials passed (0 %, 95 % CI: 0–66)||" in text
     assert "words/&lt;script&gt;alert(1)&lt;/script&gt; &amp; &lt;/td&gt;|" in text
     assert re.search(r"\|2\|+response_match_score: ", text), "the cause of both cases, once"
     assert re.search(r"\|response_match\|+0\.\d\d", text), "the mean of the metric"
@@ -96,7 +96,7 @@ def test_a_comparison_shows_its_outcome_and_the_cases_that_changed() -> None:
 
 def test_numbers_have_the_signs_of_the_page() -> None:
     text = _texts(proctor.compare_sync(_run(), _run("b", EVIL))._repr_html_())
-    assert "(−66.7 points" in text
+    assert ", −66.7 points" in text
     assert "by 3 cases × 2 trials" in text
 
 

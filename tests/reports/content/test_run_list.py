@@ -168,7 +168,7 @@ def page(shown: CaseView, *, verbose: bool = False, width: int = 100) -> str:
 
 def test_the_verdict_comes_first_then_the_reason() -> None:
     first, facts, _, reason, *_ = [*page(view(case_of(2, 4, 4))).strip().splitlines()]
-    assert first.startswith("✕ failed  booking/table  ●○○  33.3 % passed")
+    assert first.startswith("✕ failed  booking/table  ●○○  1 of 3 trials passed (33.3 %")
     assert facts.strip().startswith("run 7f3k2c · desk · ")
     assert reason.strip().startswith("tool_trajectory_avg_score 0.33 < 1")
 

@@ -6,7 +6,7 @@ import pytest
 
 from proctor.common.registry import REPORTS
 from proctor.reports.content import summary
-from proctor.reports.content.case_digest import Digest, against
+from proctor.reports.content.case_digest import Digest, against, rate_sentence
 from proctor.reports.content.symbols import ASCII, UNICODE, marks_for, short_names
 from proctor.reports.terminal.run import TerminalReport
 from proctor.schema.evidence.trial import Failure
@@ -24,6 +24,7 @@ from tests.reports.sample_runs import (
     metric,
     run,
     sketch,
+    trial,
     undecided,
     wrong_covers,
 )
@@ -56,6 +57,22 @@ def test_the_verdict_is_a_sentence(outcomes: list[Outcome], sentence: str) -> No
     assert summary.sentence(of(*outcomes)) == sentence
 
 
+@pytest.mark.parametrize(
+    ("outcomes", "sentence"),
+    [
+        ([P, P, P, P, F], "4 of 5 trials passed (80 %, 95 % CI: 38–96), flaky"),
+        ([P, P, F, E, E], "2 of 5 trials passed, 2 not scored (40 %, 95 % CI: 12–96), flaky"),
+        ([P, N], "1 of 2 trials passed, 1 not scored (50 %, 95 % CI: 9–100)"),
+        ([E, E, E, E], "4 trials not scored"),
+    ],
+)
+def test_trials_that_passed_have_their_denominator_and_errors_are_named_apart(
+    outcomes: list[Outcome], sentence: str
+) -> None:
+    trials = [trial(number, outcome) for number, outcome in enumerate(outcomes)]
+    assert rate_sentence(case("a", outcomes[0], trials=trials), UNICODE) == sentence
+
+
 def test_large_numbers_have_thousands_separators() -> None:
     many = of(*[Outcome.FAILED] * 1286, *[Outcome.INCONCLUSIVE] * 1001, *[Outcome.PASSED] * 713)
     assert summary.sentence(many) == "failed: 1,286 of 3,000 cases fail, 1,001 inconclusive"
@@ -74,11 +91,11 @@ def test_unrunnable_set_and_interruption_are_reported() -> None:
 @pytest.mark.parametrize(
     ("passed", "total", "rate"),
     [
-        (37, 40, "92.5 % passed (95 % CI: 80–97)"),
-        (2, 2, "100 % passed (95 % CI: 34–100)"),
-        (9999, 10000, "99.9 % passed (95 % CI: 99.9–100.0)"),
-        (1, 10000, "0.1 % passed (95 % CI: 0.0–0.1)"),
-        (0, 3, "0 % passed (95 % CI: 0–56)"),
+        (37, 40, "37 of 40 cases passed (92.5 %, 95 % CI: 80–97)"),
+        (2, 2, "2 of 2 cases passed (100 %, 95 % CI: 34–100)"),
+        (9999, 10000, "9,999 of 10,000 cases passed (99.9 %, 95 % CI: 99.9–100.0)"),
+        (1, 10000, "1 of 10,000 cases passed (0.1 %, 95 % CI: 0.0–0.1)"),
+        (0, 3, "0 of 3 cases passed (0 %, 95 % CI: 0–56)"),
         (1, 1, ""),
         (0, 0, ""),
     ],
@@ -89,7 +106,7 @@ def test_the_rate_comes_with_its_uncertainty(passed: int, total: int, rate: str)
 
 def test_the_rate_is_of_what_was_run() -> None:
     ended_early = of(*[P] * 8, *[F] * 2, *[N] * 30)
-    assert summary.rate(ended_early, UNICODE).startswith("80 % of the 10 cases that were run passed")
+    assert summary.rate(ended_early, UNICODE).startswith("8 of the 10 cases that were run passed (80 %")
     assert summary.rate(of(*[N] * 30), UNICODE) == ""
 
 

@@ -59,7 +59,7 @@ def test_a_failure_points_at_the_line_of_its_case(tmp_path: Path, monkeypatch: p
     assert verdict == (
         "notice",
         {"title": "Proctor: travel_agent"},
-        "failed: 1 of 2 cases fails, 1 is flaky\n50 % passed (95 % CI: 9–91)",
+        "failed: 1 of 2 cases fails, 1 is flaky\n1 of 2 cases passed (50 %, 95 % CI: 9–91)",
     )
     level, fields, text = failure
     title = "failed: booking/two_turn_booking"

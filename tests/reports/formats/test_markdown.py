@@ -97,7 +97,7 @@ def test_the_verdict_is_first_then_what_did_not_pass_the_worst_first() -> None:
     text = text_of(sketch(5))
     assert text.startswith("### ✕ failed: 1 of 8 cases fails, 1 could not be scored, 1 inconclusive")
     shown = page(text)
-    assert "62.5 % passed (95 % CI: 31–86)" in shown.loud
+    assert "5 of 8 cases passed (62.5 %, 95 % CI: 31–86)" in shown.loud
     order = [shown.quiet.index(name) for name in ("two_turn_booking", "refund_policy", "cancel_flight")]
     assert order == sorted(order)
     assert "- `tool_trajectory`: mean 0.94 ± 0.04\n" in text
@@ -119,7 +119,7 @@ def test_flaky_cases_and_warnings_are_folded() -> None:
     result.warnings.append("a doubt")
     text = text_of(result)
     shown = page(text)
-    assert "- `booking/wobbly`: 50 % passed" in text
+    assert "- `booking/wobbly`: 1 of 2 trials passed (50 %" in text
     assert "a doubt" in shown.quiet
 
 

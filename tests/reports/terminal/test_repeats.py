@@ -15,7 +15,6 @@ import proctor
 from proctor.common.safe_text import cells
 from proctor.reports.base import ReportOptions
 from proctor.reports.content.case_digest import (
-    interval_text,
     ks_of,
     mean_text,
     rate_text,
@@ -23,6 +22,7 @@ from proctor.reports.content.case_digest import (
     rule_text,
     runs_text,
 )
+from proctor.reports.content.summary import bounds
 from proctor.reports.content.symbols import ASCII, UNICODE
 from proctor.reports.formats.json import JsonReport
 from proctor.reports.plain import PlainReport
@@ -200,7 +200,7 @@ def test_what_is_asked_for_in_words(rule: TrialRule, text: str) -> None:
 )
 def test_rates_in_per_cent(trials: list[proctor.Outcome], rate: str, interval: str) -> None:
     found = case("x", P, trials=[trial(n, outcome) for n, outcome in enumerate(trials)])
-    assert (rate_text(found), interval_text(found, UNICODE)) == (rate, interval)
+    assert (rate_text(found), bounds(*found.interval, UNICODE)) == (rate, interval)
 
 
 @pytest.mark.parametrize(

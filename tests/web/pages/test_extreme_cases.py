@@ -71,7 +71,7 @@ def test_a_hundred_trials_are_listed_and_each_can_be_seen(tmp_path: Path, client
     page = get(client, CASE)
     assert [one["outcome"] for one in page["trials"][:4]] == ["failed", "passed", "passed", "failed"]
     assert page["share"]["passed"] == 66
-    assert page["sentence"].startswith("66 of 100 trials passed (95 % CI: 56–75 %), flaky")
+    assert page["sentence"].startswith("66 of 100 trials passed (66 %, 95 % CI: 56–75), flaky")
     assert get(client, f"{CASE}/trials/99")["outcome"] == "failed"
     [metric] = page["metrics"]
     assert 0.5 < metric["low"] < metric["score"] < metric["high"] < 0.8

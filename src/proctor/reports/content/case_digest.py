@@ -11,8 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from proctor.common.safe_text import count_text
 from proctor.reports.content.case_words import FLAKY, WORDS
-from proctor.reports.content.summary import FLAKY_ATTENTION, attention, bounds, interval, percent
+from proctor.reports.content.summary import FLAKY_ATTENTION, attention, interval, percent
 from proctor.reports.content.symbols import ASCII, Marks, short_names
 from proctor.schema.results.case_result import FaultRates, Repeats
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, RunResult, SetSummary
@@ -83,15 +84,19 @@ def rate_text(case: CaseResult) -> str:
     return "" if case.pass_rate is None else f"{percent(case.pass_rate)} %"
 
 
-def interval_text(case: CaseResult, marks: Marks) -> str:
-    """Return the interval of the pass rate, in per cent: `38–96`."""
-    return bounds(*case.interval, marks)
-
-
 def rate_sentence(case: CaseResult, marks: Marks) -> str:
-    """Return both in words, where they have no columns: `80 % passed (95 % CI: 38–96), flaky`."""
+    """Return how many trials passed, in words: `4 of 5 trials passed (80 %, 95 % CI: 38–96), flaky`.
+
+    Trials without a verdict are named apart: `2 of 5 trials passed, 2 not scored (…)`, or `5 trials not scored`.
+    """
+    trials = count_text(len(case.trials), "trial")
+    other = len(case.trials) - case.trials_passed - case.trials_failed
+    if other == len(case.trials):
+        return f"{trials} not scored"
+    not_scored = f", {other:,} not scored" if other else ""
+    sure = interval(*case.interval, marks, case.confidence)
     flaky = f", {FLAKY}" if case.flaky else ""
-    return f"{rate_text(case)} passed ({interval(*case.interval, marks, case.confidence)}){flaky}"
+    return f"{case.trials_passed:,} of {trials} passed{not_scored} ({rate_text(case)}, {sure}){flaky}"
 
 
 def rule_text(rule: TrialRule) -> str:

@@ -88,9 +88,9 @@ def _of_total(text: str, total: int) -> str:
 
 
 def rate(run: RunResult, marks: Marks) -> str:
-    """Return the share of cases that passed with its 95 % Wilson interval; empty for fewer than two cases.
+    """Return how many cases passed, with the share and its 95 % Wilson interval; empty for fewer than two cases.
 
-    If not all cases were run, the text states the part.
+    The cases are those that were run; if others were not, the text names them so.
     """
     total = cases_run(run)
     if total < 2:
@@ -98,8 +98,8 @@ def rate(run: RunResult, marks: Marks) -> str:
     passed = run.counts.get(Outcome.PASSED, 0)
     low, high = wilson(passed, total)
     whole = not run.counts.get(Outcome.NOT_RUN) and not any(one.failure for one in run.sets)
-    of_what = "" if whole else f" of the {total:,} cases that were run"
-    return f"{percent(passed / total)} %{of_what} passed ({interval(low, high, marks)})"
+    cases = f"{total:,} cases" if whole else f"the {total:,} cases that were run"
+    return f"{passed:,} of {cases} passed ({percent(passed / total)} %, {interval(low, high, marks)})"
 
 
 def cases_run(run: RunResult) -> int:

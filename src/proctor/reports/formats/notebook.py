@@ -11,8 +11,15 @@ from html import escape
 
 from proctor.common.safe_text import clean
 from proctor.reports.content import public_text
-from proctor.reports.content.case_digest import Digest, Foremost, is_repeated, mean_text, means_of
-from proctor.reports.content.case_words import FLAKY, WORDS
+from proctor.reports.content.case_digest import (
+    Digest,
+    Foremost,
+    is_repeated,
+    mean_text,
+    means_of,
+    rate_sentence,
+)
+from proctor.reports.content.case_words import WORDS
 from proctor.reports.content.failure_causes import SharedCauses
 from proctor.reports.content.summary import rate, sentence
 from proctor.reports.content.symbols import UNICODE
@@ -28,7 +35,7 @@ from proctor.reports.content.text_blocks import (
     Verdict,
     outcome_role,
 )
-from proctor.schema.results.run_result import CaseResult, Outcome, RunResult
+from proctor.schema.results.run_result import CaseResult, RunResult
 
 _MOST = 50
 """Cases that are named."""
@@ -87,14 +94,9 @@ def _case_row(case: CaseResult) -> Row:
     return Row([
         [Span(f"{case.eval_set_id}/{case.eval_id}", is_data=True)],
         [Span(f"{UNICODE.outcomes.get(case.outcome, UNICODE.rest)} {WORDS[case.outcome]}")],
-        [Span(_trials(case))] if is_repeated(case) else [],
+        [Span(rate_sentence(case, UNICODE))] if is_repeated(case) else [],
         [Span(public_text.reason(case), is_data=True)],
     ])  # fmt: skip
-
-
-def _trials(case: CaseResult) -> str:
-    passed = sum(trial.outcome is Outcome.PASSED for trial in case.trials)
-    return f"{passed:,} of {len(case.trials):,} passed{', ' + FLAKY if case.flaky else ''}"
 
 
 def blocks_html(blocks: Iterable[Block]) -> str:

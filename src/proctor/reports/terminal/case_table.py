@@ -16,7 +16,6 @@ from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content.case_digest import (
     Digest,
     held_text,
-    interval_text,
     is_repeated,
     rate_sentence,
     rate_text,
@@ -26,7 +25,7 @@ from proctor.reports.content.case_digest import (
 )
 from proctor.reports.content.case_words import FLAKY, WORDS
 from proctor.reports.content.failure_causes import SharedCauses
-from proctor.reports.content.summary import FLAKY_ATTENTION, attention, percent
+from proctor.reports.content.summary import FLAKY_ATTENTION, attention, bounds, percent
 from proctor.reports.content.symbols import short_names
 from proctor.reports.evidence.case_evidence import evidence_block
 from proctor.reports.terminal.block_drawing import INDENT, LABEL, EvidenceDrawing, call_width
@@ -94,7 +93,7 @@ class Look:
             self.strips = max(self.strips, len(strip))
         if is_repeated(case):
             self.rates = max(self.rates, len(rate_text(case)))
-            self.intervals = max(self.intervals, len(interval_text(case, self._page.marks)))
+            self.intervals = max(self.intervals, len(bounds(*case.interval, self._page.marks)))
             self.sure = self.sure or f"{percent(case.confidence)} % CI"
             self.is_flaky = self.is_flaky or case.flaky
 
@@ -355,7 +354,7 @@ class CaseRows:
             return [Text(), Text(), Text()]
         return [
             Text(rate_text(case)),
-            Text(interval_text(case, self._page.marks), "dim"),
+            Text(bounds(*case.interval, self._page.marks), "dim"),
             Text(FLAKY if case.flaky else "", FLAKY_STYLE),
         ]
 

@@ -8,13 +8,12 @@ from collections.abc import Iterator
 from proctor.reports.content.case_data import CaseView, Judged, attempt_lines, case_of_trial
 from proctor.reports.content.case_digest import (
     held_text,
-    interval_text,
+    rate_sentence,
     reason_of,
     rule_text,
     warnings_beside,
 )
 from proctor.reports.content.case_words import WORDS
-from proctor.reports.content.summary import percent
 from proctor.reports.content.symbols import UNICODE
 from proctor.reports.evidence.simulated_users import scenario_facts
 from proctor.schema.format.wire_model import PageModel
@@ -200,8 +199,7 @@ def case_page(
 def verdict_sentence(case: CaseResult) -> str:
     """Return the verdict on a case as a sentence, with its confidence interval if there are several trials."""
     if len(case.trials) > 1:
-        interval = f"{percent(case.confidence)} % CI: {interval_text(case, UNICODE)} %"
-        passed = f"{case.trials_passed:,} of {len(case.trials):,} trials passed ({interval}){', flaky' if case.flaky else ''}"
+        passed = rate_sentence(case, UNICODE)
         return f"{passed}; {rule_text(case.rule)}" if case.rule else passed
     return _single_trial_sentence(case)
 

@@ -6,7 +6,7 @@ import { Breakable } from "../../../components/text/Breakable";
 import { Copy } from "../../../components/text/Copy";
 import { numText } from "../../../components/text/numberFormats";
 import { Term } from "../../../components/terms/Term";
-import { binFilter, canFilter, changeText, isSignificant, meanText, metricsMarkdown, missedCount, orderedMetrics, scoreBins, scoredCount } from "./metricRows";
+import { binFilter, canFilter, changeText, isSignificant, meanText, metricsMarkdown, missedText, orderedMetrics, scoreBins } from "./metricRows";
 import styles from "./Pictures.module.css";
 
 const MOST = 6;
@@ -65,7 +65,7 @@ interface RowProps {
 const MetricRow = memo(function MetricRow({ metric, rows, since, onFilter }: RowProps) {
   const { name, short, gate, thresholds, mean, change } = metric;
   const bins = useMemo(() => scoreBins(rows, name), [rows, name]);
-  const missed = missedCount(metric);
+  const isMissed = Boolean(metric.outcomes.failed || metric.outcomes.error);
   const isPressed = canFilter(name);
   return (
     <tr>
@@ -81,12 +81,12 @@ const MetricRow = memo(function MetricRow({ metric, rows, since, onFilter }: Row
       <td data-label="missed in">
         {!gate ? (
           <span className="dim">–</span>
-        ) : missed && isPressed ? (
+        ) : isMissed && isPressed ? (
           <button type="button" className={styles.missed} onClick={() => onFilter(`missed:${name}`)}>
-            {numText(missed)} of {numText(scoredCount(metric))}
+            {missedText(metric)}
           </button>
         ) : (
-          `${numText(missed)} of ${numText(scoredCount(metric))}`
+          missedText(metric)
         )}
       </td>
       {since && <td data-label={`since ${since}`}>{change ? <Change change={change} gate={gate} /> : <span className="dim">–</span>}</td>}

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { CaseRow, MetricPart } from "../../../data/types";
 import { readFilter } from "../caseFilter";
-import { binFilter, changeText, isSignificant, orderedMetrics, scoreBins } from "./metricRows";
+import { binFilter, changeText, isSignificant, missedText, orderedMetrics, scoreBins } from "./metricRows";
 
 const row = (score: number | null, missed = false) => ({ scores: { match: score }, missed: missed ? ["match"] : [], seconds: score }) as unknown as CaseRow;
 const ROWS = [row(0.3), row(0.35, true), row(1), row(null), row(0.7)];
@@ -25,6 +25,16 @@ describe("the metrics", () => {
     const found = orderedMetrics({ metrics: [metric("a", false, 9), metric("b", true, 0), metric("c", true, 2)] });
     expect(found.map(({ name }) => name).join("")).toBe("cba");
   });
+});
+
+describe("how many cases missed a metric", () => {
+  it.each([
+    [{ passed: 10, failed: 2 }, "2 of 12"],
+    [{ passed: 11, error: 1 }, "0 of 11, 1 in error"],
+    [{ passed: 9, failed: 2, error: 1, not_run: 4, not_applicable: 3 }, "2 of 11, 1 in error"],
+    [{ error: 24 }, "24 in error"],
+    [{ not_run: 3 }, "0 of 0"],
+  ])("%j: %s", (outcomes, text) => expect(missedText({ outcomes })).toBe(text));
 });
 
 describe("a change", () => {

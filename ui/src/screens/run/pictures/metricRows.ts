@@ -4,19 +4,23 @@ import { type Bin, binsOf } from "../../../components/charts/bins";
 import { mdCode, mdTable } from "../../../components/text/markdown";
 import { numText, scoreText, standardErrorText } from "../../../components/text/numberFormats";
 
-/** How many cases missed a metric: failed it, or could not be scored. */
-export function missedCount({ outcomes }: Pick<MetricPart, "outcomes">): number {
+/** How many cases need a look at a metric: they missed it, or it could not be computed. */
+function troubleCount({ outcomes }: Pick<MetricPart, "outcomes">): number {
   return (outcomes.failed ?? 0) + (outcomes.error ?? 0);
 }
 
-/** How many cases a metric has an outcome for. */
-export function scoredCount({ outcomes }: Pick<MetricPart, "outcomes">): number {
-  return Object.entries(outcomes).reduce((sum, [outcome, count]) => (["not_run", "skipped", "not_applicable"].includes(outcome) ? sum : sum + (count ?? 0)), 0);
+const NOT_SCORED = ["error", "not_run", "skipped", "not_applicable"];
+
+/** How many of the cases that were scored missed a metric, and how many were not scored: `1 of 11, 1 in error`. */
+export function missedText({ outcomes }: Pick<MetricPart, "outcomes">): string {
+  const scored = Object.entries(outcomes).reduce((sum, [outcome, count]) => (NOT_SCORED.includes(outcome) ? sum : sum + (count ?? 0)), 0);
+  const errors = outcomes.error ?? 0;
+  return [scored || !errors ? `${numText(outcomes.failed ?? 0)} of ${numText(scored)}` : "", errors ? `${numText(errors)} in error` : ""].filter(Boolean).join(", ");
 }
 
-/** The metrics, those that decide first, and of these those that cases missed most. */
+/** The metrics, those that decide first, and of these those that need a look in most cases. */
 export function orderedMetrics({ metrics }: Pick<RunPage, "metrics">): MetricPart[] {
-  return [...metrics].sort((one, other) => Number(other.gate) - Number(one.gate) || missedCount(other) - missedCount(one));
+  return [...metrics].sort((one, other) => Number(other.gate) - Number(one.gate) || troubleCount(other) - troubleCount(one));
 }
 
 const OWN_COLUMNS: Readonly<Record<string, "seconds" | "tokens">> = { invocation_duration_v1: "seconds", token_usage_v1: "tokens" };
@@ -78,7 +82,7 @@ export function metricsMarkdown(page: RunPage): string {
     mdCode(metric.name),
     meanText(metric.mean),
     metric.thresholds.join(" or ") || "–",
-    metric.gate ? `${numText(missedCount(metric))} of ${numText(scoredCount(metric))}` : "reported only",
+    metric.gate ? missedText(metric) : "reported only",
     ...(page.against ? [metric.change ? changeText(metric.change.value) : "–"] : []),
   ]);
   return `${mdTable(head, rows)}\n`;
