@@ -206,6 +206,12 @@ def test_the_time_is_zoomed_by_keys_and_kept_in_the_address(page: Page, timed: S
     expect(rows).to_have_count(5)
     page.keyboard.press("0")
     expect(rows).to_have_count(8)
+    page.get_by_role("tab", name="Time").click()
+    page.keyboard.press("+")
+    page.keyboard.press("ArrowRight")  # not the next tab, although the focus was in the tabs
+    expect(page).to_have_url(re.compile(r"tab=spans.*zoom=1\.55-3\.1"))
+    page.keyboard.press("0")
+    expect(rows).to_have_count(8)
     rows.nth(4).get_by_role("button").click()
     page.keyboard.press("z")
     expect(page).to_have_url(re.compile(r"zoom=1-1\.4"))

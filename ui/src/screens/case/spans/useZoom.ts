@@ -31,7 +31,10 @@ export function useZoom(whole: number, chosen: TimeWindow | null): Zoom {
     span: chosen && chosen.to > chosen.from ? () => change(chosen) : null,
   };
   useKeys([
-    bind("zoomIn", actions.in),
+    bind("zoomIn", () => {
+      leaveTab();
+      actions.in();
+    }),
     bind("zoomOut", () => actions.out?.()),
     bind("zoomWhole", () => actions.fit?.()),
     bind("zoomSpan", () => actions.span?.()),
@@ -46,4 +49,10 @@ export function useZoom(whole: number, chosen: TimeWindow | null): Zoom {
     { name: "→", title: "later", run: actions.later },
   ];
   return { zoom, change, keys };
+}
+
+/** Take the focus from a tab, in which the arrow keys choose another tab; Tab then continues behind it. */
+function leaveTab(): void {
+  const { activeElement } = document;
+  if (activeElement instanceof HTMLElement && activeElement.getAttribute("role") === "tab") activeElement.blur();
 }
