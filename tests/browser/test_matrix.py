@@ -74,8 +74,13 @@ def test_only_what_differs_is_in_the_address(page: Page, three: str) -> None:
 @pytest.mark.nightly
 def test_runs_are_added_and_left_out(page: Page, site: Site, three: str) -> None:
     _open(page, three)
-    page.get_by_role("button", name=re.compile("Leave out run")).first.click()
+    page.keyboard.press("D")
+    expect(page.get_by_role("button", name=re.compile("Leave out run")).first).to_be_focused()
+    page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="2 runs side by side")).to_be_visible()
+    page.evaluate("() => document.activeElement?.blur()")
+    page.keyboard.press("a")
+    expect(page.get_by_label("Add a run")).to_be_focused()
     page.get_by_label("Add a run").select_option(ids(site, "travel")[0])
     expect(page.get_by_role("heading", name="3 runs side by side")).to_be_visible()
     expect(page).to_have_url(re.compile(f"{ids(site, 'travel')[0]}$"))

@@ -95,6 +95,29 @@ class TestEveryScreen:
             page.set_viewport_size(size)  # type: ignore[arg-type]  # a dict of numbers is what it takes
             assert too_wide(page) <= 0, f"at {size['width']} pixels"
 
+    @pytest.mark.nightly(check=1)
+    @pytest.mark.parametrize("screen", [*_SCREENS, "matrix", "chat", "eval sets", "audits"])
+    def test_has_one_key_for_each_action_and_lists_it(self, page: Page, site: Site, screen: str) -> None:
+        page.goto(_SCREENS[screen](site) if screen in _SCREENS else _more_screens(site)[screen])
+        _unfold(page)
+        keys = page.evaluate(_KEYS)
+        assert sorted(set(keys)) == sorted(keys)
+        page.evaluate("() => document.activeElement?.blur()")
+        page.keyboard.press("?")
+        listed = page.get_by_role("dialog", name="Keyboard").locator("kbd").all_inner_texts()
+        assert {*keys} - {*listed} == set()
+        assert ";" in listed
+
+
+# The keys of the controls that can be pressed, as the help lists them.
+_KEYS = """() => [...document.querySelectorAll('[aria-keyshortcuts]:not(:disabled)')].filter((one) => one.checkVisibility())
+    .map((one) => one.getAttribute('aria-keyshortcuts').replace('Shift+', ''))"""
+
+
+def _more_screens(site: Site) -> dict[str, str]:
+    matrix = f"/matrix?runs={run_of(site, 'travel')},{run_of(site, 'travel.flawed')}"
+    return {"matrix": matrix, "chat": "/chat", "eval sets": "/eval-sets", "audits": "/audits"}
+
 
 # Texts of a table's cells that are too narrow to be read, and those that reach into the cell next to theirs.
 _CRAMPED = """() => [...document.querySelectorAll('[role=cell] :is(span, code)')].filter((one) => one.checkVisibility())

@@ -8,6 +8,7 @@ import { NAV, type NavEntry, SCREENS } from "./routes";
 import { type Theme, useTheme } from "./theme";
 
 const PARTS = "summary, [aria-expanded]"; // what opens
+const CONTROLS = "button:enabled:not([aria-keyshortcuts]), a[href]:not([aria-keyshortcuts], [role=row] *), select"; // the rows of a table have keys
 
 const THEMES: Record<Theme, [sign: string, words: string]> = {
   system: ["◐", "Colours: system"],
@@ -21,7 +22,7 @@ export function Shell({ places, children }: { places: Readonly<Record<string, st
   const [path, navigate] = useLocation();
   const entries = useEntries(places);
   const goTo: Binding[] = entries.map(({ key, name, to }) => ({ keys: `g ${key}`, does: name, run: () => navigate(to) }));
-  useKeys([...goTo, bind("part", () => stepFocus(PARTS, 1)), bind("partBack", () => stepFocus(PARTS, -1)), bind("help", () => setHelp(true))]);
+  useKeys([...goTo, bind("part", () => stepFocus(PARTS, 1)), bind("partBack", () => stepFocus(PARTS, -1)), bind("control", () => stepFocus(CONTROLS, 1)), bind("controlBack", () => stepFocus(CONTROLS, -1)), bind("help", () => setHelp(true))]);
   const nav = useRef<HTMLElement>(null);
   useTopOfPage(path, nav);
   useEffect(() => {

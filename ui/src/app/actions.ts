@@ -60,8 +60,12 @@ export const ACTIONS = {
   transcript: ["T", "copy the transcript"],
   export: ["E", "export: a run, or the evidence of a trial"],
 
+  retry: ["!", "try again"],
+  showAll: ["*", "show all"],
   part: [".", "next part that opens; Enter opens or closes it"],
   partBack: [",", "previous part that opens"],
+  control: [";", "next button, link or list without a key; Enter presses it"],
+  controlBack: [":", "previous one"],
   fold: ["o", "open all turns, or fold those as expected"],
   zoomIn: ["+", "zoom in"],
   zoomOut: ["-", "zoom out"],

@@ -26,9 +26,9 @@ export function Empty({ title, does, command, to, toName = "Go there", inside = 
     <div className={styles.empty}>
       <Title className={styles.title}>{title}</Title>
       {does && <p className="dim">{typeof does === "string" ? <Prose text={does} /> : does}</p>}
-      {command && <CopyLine text={command} />}
+      {command && <CopyLine text={command} action="command" />}
       {to && (
-        <LinkButton to={to} look="first">
+        <LinkButton to={to} look="first" action="open" does={`open: ${toName}`}>
           {toName}
         </LinkButton>
       )}

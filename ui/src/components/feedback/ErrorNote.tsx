@@ -20,7 +20,7 @@ export function ErrorNote({ error, retry }: Props) {
       <span className={styles.words}>
         <Prose text={error.message} />
       </span>
-      {retry && <Button onClick={() => void retry()}>Try again</Button>}
+      {retry && <Button action="retry" onClick={() => void retry()}>Try again</Button>}
     </div>
   );
 }

@@ -41,7 +41,7 @@ export function CopyMarkdown({ text, reading, disabled }: { text: string | (() =
 }
 
 /** One line to copy: a command. */
-export function CopyLine({ text }: { text: string }) {
+export function CopyLine({ text, action }: { text: string; action?: ActionName }) {
   return (
     <span className={styles.line}>
       <code>
@@ -52,7 +52,7 @@ export function CopyLine({ text }: { text: string }) {
           </Fragment>
         ))}
       </code>
-      <Copy text={text} />
+      <Copy text={text} action={action} />
     </span>
   );
 }

@@ -1,3 +1,4 @@
+import { chipAction } from "../../app/actions";
 import { useParams } from "wouter";
 import { useAddress } from "../../app/address";
 import { useTitle } from "../../components/text/title";
@@ -67,11 +68,11 @@ function Head({ page }: { page: AuditPage }) {
         <TermText text={page.sentence} />
       </p>
       <p className={`${styles.facts} dim small`}>
-        audit <code>{page.short}</code> <CopySmall text={page.run_id} what="Copy id of the audit">Copy id</CopySmall> · <When at={page.created_at} /> ·{" "}
+        audit <code>{page.short}</code> <CopySmall text={page.run_id} what="Copy id of the audit" action="id">Copy id</CopySmall> · <When at={page.created_at} /> ·{" "}
         {numText(page.audited)} of {counted(page.cases.length, "case")} audited · scored by {page.configs.join(", ")} · seed {page.seed}
         {page.errors > 0 && ` · ${counted(page.errors, "mutant")} could not be scored`}
       </p>
-      <CopyLine text={page.command} />
+      <CopyLine text={page.command} action="command" />
     </header>
   );
 }
@@ -128,8 +129,8 @@ function Cases({ page }: { page: AuditPage }) {
       <h2>Cases</h2>
       {groups.length > 1 && (
         <div className={`${styles.chips} row no-print`}>
-          {groups.map((one) => (
-            <Chip key={one} pressed={one === group} onPress={() => setQuery({ show: one === "all" ? null : one })}>
+          {groups.map((one, index) => (
+            <Chip key={one} action={chipAction(index)} does={`only: ${GROUP_WORDS[one]}`} pressed={one === group} onPress={() => setQuery({ show: one === "all" ? null : one })}>
               {GROUP_WORDS[one]} {numText(casesOf(page.cases, one).length)}
             </Chip>
           ))}

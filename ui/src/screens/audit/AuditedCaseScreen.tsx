@@ -85,7 +85,7 @@ function Head({ page }: { page: AuditedCasePage }) {
           {page.eval_set_id}, case {page.position + 1} of {numText(page.total)}
         </span>
         {page.place && <code>{page.place}</code>}
-        <CopySmall text={`${page.eval_set_id}/${page.eval_id}`} what="Copy id of the case">Copy id</CopySmall>
+        <CopySmall text={`${page.eval_set_id}/${page.eval_id}`} what="Copy id of the case" action="id">Copy id</CopySmall>
         <span className="grow" />
         {[["← previous", page.previous, "k"] as const, ["next →", page.next, "j"] as const].map(
           ([words, to, key]) =>
@@ -114,7 +114,7 @@ function Head({ page }: { page: AuditedCasePage }) {
         </p>
       )}
       {page.same_as && <p>Redundant: it asks and accepts the same as {page.same_as}.</p>}
-      <CopyLine text={page.command} />
+      <CopyLine text={page.command} action="command" />
     </header>
   );
 }

@@ -29,7 +29,7 @@ export function AuditsScreen() {
       <RunKinds at="audits" />
       <p className={styles.lead}>
         An audit plants faults into recorded conversations. A case that still passes does not notice them.
-        {set !== null && <> Only audits of {set}. <Button look="quiet" onClick={() => setQuery({ set: null, before: null })}>Show all</Button></>}
+        {set !== null && <> Only audits of {set}. <Button look="quiet" action="showAll" onClick={() => setQuery({ set: null, before: null })}>Show all</Button></>}
       </p>
       <ErrorNote error={error} retry={refetch} />
       {data ? (
@@ -39,9 +39,9 @@ export function AuditsScreen() {
       )}
       {(before || data?.next) && (
         <div className={`${styles.pages} row no-print`}>
-          {before && <Button onClick={() => setQuery({ before: null }, { push: true })}>Newest</Button>}
+          {before && <Button action="newest" does="newest audits" onClick={() => setQuery({ before: null }, { push: true })}>Newest</Button>}
           <span className="grow" />
-          {data?.next && <Button onClick={() => setQuery({ before: data.next }, { push: true })}>Older</Button>}
+          {data?.next && <Button action="older" does="older audits" onClick={() => setQuery({ before: data.next }, { push: true })}>Older</Button>}
         </div>
       )}
     </>

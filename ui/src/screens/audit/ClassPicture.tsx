@@ -42,7 +42,7 @@ export function ClassPicture({ page }: { page: AuditPage }) {
       <div className={pictures.foot}>
         {weak.length > 0 && weak.length < applied.length && (
           <span className="no-print">
-            <Button look="quiet" onClick={() => setAll(!all)}>
+            <Button look="quiet" aria-expanded={all} onClick={() => setAll(!all)}>
               {all ? "Show only what is not caught" : `Show ${countedClasses(applied.length - weak.length)} of which at least 95 % are caught`}
             </Button>
           </span>

@@ -50,7 +50,7 @@ function JudgePicture({ judge }: { judge: AuditedJudge }) {
       {judge.classes.length > 0 && <Classes classes={shown} />}
       {weak.length > 0 && weak.length < judge.classes.length && (
         <div className={`${pictures.foot} no-print`}>
-          <Button look="quiet" onClick={() => setAll(!all)}>
+          <Button look="quiet" aria-expanded={all} onClick={() => setAll(!all)}>
             {all ? "Show only what it does not notice" : `Show ${countedClasses(judge.classes.length - weak.length)} of which it notices at least 95 %`}
           </Button>
         </div>

@@ -33,7 +33,7 @@ export function FinalState({ state }: { state: TrialPage["state"] }) {
           <span>
             {rest.length} more {rest.length === 1 ? "key" : "keys"} without an expectation
           </span>
-          <Button look="quiet" onClick={() => setAll(!all)}>
+          <Button look="quiet" aria-expanded={all} onClick={() => setAll(!all)}>
             {all ? "Hide them" : "Show them"}
           </Button>
         </p>

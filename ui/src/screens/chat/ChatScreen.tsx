@@ -1,5 +1,6 @@
 import { useState } from "react";
 import { useAddress } from "../../app/address";
+import { bind, stepFocus, useKeys } from "../../app/keyboard";
 import { useTitle } from "../../components/text/title";
 import { useChange, useData } from "../../data/queries";
 import type { AgentsPage, ChatList, ChatPage } from "../../data/types";
@@ -65,7 +66,7 @@ function StartForm({ onStart }: { onStart: (id: string) => void }) {
           <TextField label="User" value={form.user_id} onChange={(event) => setForm({ ...form, user_id: event.target.value })} />
         </details>
         <ErrorNote error={change.error} />
-        <Button type="submit" look="first" busy={change.isPending} disabled={why !== ""}>
+        <Button type="submit" look="first" action="runAgain" does="start the chat" busy={change.isPending} disabled={why !== ""}>
           {change.isPending ? "Starting the agent …" : "Start"}
         </Button>
       </form>
@@ -78,13 +79,16 @@ function stateError(text: string): string {
   return jsonError(text) || (isObject(readJson(text)) ? "" : "Expected an object: { … }");
 }
 
+const CHATS = "[data-chats] button";
+
 function OpenChats({ list, go }: { list: ChatList; go: (id: string) => void }) {
+  useKeys([bind("next", () => stepFocus(CHATS, 1), "next conversation; Enter opens it"), bind("previous", () => stepFocus(CHATS, -1), "previous conversation")]);
   return (
     <>
       <h2>
         Open conversations, {list.items.length} of {list.most} at most
       </h2>
-      <ul className={`${styles.open} panel`}>
+      <ul data-chats className={`${styles.open} panel`}>
         {list.items.map((chat) => (
           <li key={chat.id}>
             <button type="button" onClick={() => go(chat.id)}>

@@ -78,7 +78,7 @@ function BothTrials({ page }: { page: PairPage }) {
       ))}
       <MetricReasons page={page} />
       <p className={`${styles.command} no-print`}>
-        <CopyLine text={page.command} />
+        <CopyLine text={page.command} action="command" />
       </p>
     </>
   );

@@ -139,7 +139,7 @@ function None({ filtered, showAll }: { filtered: boolean; showAll: () => void })
   if (!filtered) return <p className="dim">No case differs: all verdicts and all pass rates of trials are unchanged.</p>;
   return (
     <Empty inside title="No matching case" does="Nothing matches the filter.">
-      <Button onClick={showAll}>Show all cases</Button>
+      <Button action="showAll" does="show all cases" onClick={showAll}>Show all cases</Button>
     </Empty>
   );
 }

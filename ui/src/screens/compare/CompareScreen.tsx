@@ -93,7 +93,7 @@ function Comparison({ page, options, runs }: { page: ComparisonPage; options: Co
       <MetricTable page={page} />
       <UnpairedCases page={page} />
       <p className={`${styles.command} no-print`}>
-        <CopyLine text={page.command} />
+        <CopyLine text={page.command} action="command" />
       </p>
     </>
   );

@@ -1,4 +1,5 @@
 import { useAddress } from "../../app/address";
+import { bind, stepFocus, useKeys } from "../../app/keyboard";
 import { useData, useSource } from "../../data/queries";
 import type { BaselinesPage, ComparisonPage, RunsPage } from "../../data/types";
 import { Button } from "../../components/forms/Button";
@@ -26,6 +27,7 @@ function Choices({ options, runs, page }: Props) {
   const [, setQuery] = useAddress();
   const margin = options.margin ?? String(page?.margin ?? 0.05);
   const margins = MARGINS.includes(margin) ? MARGINS : [...MARGINS, margin];
+  useKeys([bind("add", () => stepFocus(`.${styles.picker} select`, 1), "choose the runs or the margin")]);
   const swap = () =>
     page && setQuery({ base: page.candidate.run_id, candidate: page.base.run_id, set: null, case: null }, { push: true });
   return (

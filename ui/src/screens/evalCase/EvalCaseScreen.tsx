@@ -14,7 +14,7 @@ function NotRead({ error, retry, set }: { error: SourceError; retry: () => unkno
   return (
     <>
       <ErrorNote error={error} retry={retry} />
-      {error.status !== 0 && error.status !== 404 && <LinkButton to={`${setAddress(set)}?as=text`}>Edit the file as text</LinkButton>}
+      {error.status !== 0 && error.status !== 404 && <LinkButton to={`${setAddress(set)}?as=text`} action="edit" does="edit the file as text">Edit the file as text</LinkButton>}
     </>
   );
 }

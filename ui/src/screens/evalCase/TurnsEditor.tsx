@@ -49,7 +49,7 @@ export function TurnsEditor({ path, label }: { path: Path; label: string }) {
           </Folded>
         </section>
       ))}
-      {!readOnly && <Button onClick={add}>Add a turn</Button>}
+      {!readOnly && <Button action="add" does="add a turn" onClick={add}>Add a turn</Button>}
     </>
   );
 }

@@ -105,7 +105,7 @@ function Head({ page }: { page: EvalSetPage }) {
         {page.cases !== null && page.why_not && (page.is_old ? " · only read here" : ` · ${page.why_not}`)}
       </p>
       {page.migrates_to !== null && <Migrate page={page} to={page.migrates_to} />}
-      {page.cases ? <CopyLine text={page.command} /> : null}
+      {page.cases ? <CopyLine text={page.command} action="command" /> : null}
       {page.eval_set_id !== null && <AuditLine set={page.eval_set_id} />}
       {isEditing && <HeadDialog page={page} close={() => setEditing(false)} />}
     </>

@@ -71,7 +71,7 @@ export function AllCases({ page, options }: { page: HistoryPage; options: Histor
         </p>
       )}
       <p className={`${styles.command} no-print`}>
-        <CopyLine text={page.command} />
+        <CopyLine text={page.command} action="command" />
       </p>
     </>
   );
@@ -197,12 +197,12 @@ function None({ page, narrowed }: { page: HistoryPage; narrowed: boolean }) {
   if (narrowed)
     return (
       <Empty inside title="No matching case" does="Nothing matches the filter.">
-        <Button onClick={() => setQuery({ q: null, only: null })}>Show what matters</Button>
+        <Button action="showAll" does="show what matters" onClick={() => setQuery({ q: null, only: null })}>Show what matters</Button>
       </Empty>
     );
   return (
     <Empty inside title="Nothing fails" does={`All ${numText(page.cases.length)} cases passed, and none is flaky.`}>
-      <Button onClick={() => setQuery({ only: "steady" })}>Show them</Button>
+      <Button action="showAll" does="show the cases that passed" onClick={() => setQuery({ only: "steady" })}>Show them</Button>
     </Empty>
   );
 }

@@ -52,7 +52,7 @@ export function OneCase({ page, options }: { page: HistoryPage; options: History
         <OfAgent key={one.agent} page={page} one={one} several={page.cases.length > 1} />
       ))}
       <p className={`${styles.command} no-print`}>
-        <CopyLine text={page.command} />
+        <CopyLine text={page.command} action="command" />
       </p>
     </>
   );
@@ -91,7 +91,7 @@ function OfAgent({ page, one, several }: { page: HistoryPage; one: HistoryCase; 
         ))}
       </div>
       {drawn.length < deciding.length && (
-        <Button look="quiet" onClick={() => setAll(true)}>
+        <Button look="quiet" action="showAll" does="show all metrics" onClick={() => setAll(true)}>
           Show all {numText(deciding.length)} metrics
         </Button>
       )}

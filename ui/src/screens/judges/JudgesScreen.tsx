@@ -55,7 +55,7 @@ function Judges({ items }: { items: readonly JudgeRow[] }) {
               Label 20 next
             </LinkButton>
             <span className="dim">or with labels from a file:</span>
-            <CopyLine text={calibrateCommand(next)} />
+            <CopyLine text={calibrateCommand(next)} action="command" />
           </div>
         </>
       )}

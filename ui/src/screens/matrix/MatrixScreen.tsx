@@ -1,7 +1,7 @@
 import { useMemo } from "react";
 import { Link } from "wouter";
 import { useAddress } from "../../app/address";
-import { bind, useKeys } from "../../app/keyboard";
+import { bind, stepFocus, useKeys } from "../../app/keyboard";
 import { useTitle } from "../../components/text/title";
 import { pathOf, useData, useSource } from "../../data/queries";
 import type { MatrixCell, MatrixHead, MatrixPage, MatrixRow, RunsPage } from "../../data/types";
@@ -72,6 +72,10 @@ function Head({ page }: { page: MatrixPage }) {
 function Columns({ names, page, runs }: { names: string[]; page: MatrixPage | undefined; runs: RunsPage | undefined }) {
   const [, setQuery] = useAddress();
   const set = (to: readonly string[]) => setQuery({ runs: to.join(",") }, { push: true });
+  useKeys([
+    ...(names.length < MOST ? [bind("add", () => stepFocus(`.${styles.add}`, 1), "add a run")] : []),
+    ...(names.length ? [bind("remove", () => stepFocus(`.${styles.chosen} button`, 1), "next run to leave out; Enter leaves it out")] : []),
+  ]);
   const others = (runs?.items ?? []).filter(({ run_id }) => !names.includes(run_id) && !page?.runs.some((run) => run.run_id === run_id));
   return (
     <div className={`${styles.columns} row no-print`} role="group" aria-label="Runs">
@@ -130,7 +134,7 @@ function Rows({ page }: { page: MatrixPage }) {
         </div>
       ) : (
         <Empty inside title={only && !text ? "No case differs" : "No matching case"} does={only && !text ? "All runs agree on every case." : "Nothing matches the filter."}>
-          <Button onClick={() => setQuery({ q: null, only: null })}>Show all cases</Button>
+          <Button action="showAll" does="show all cases" onClick={() => setQuery({ q: null, only: null })}>Show all cases</Button>
         </Empty>
       )}
     </section>

@@ -122,7 +122,7 @@ function None({ text, watched, showAll }: { text: string; watched: boolean; show
   if (!text) return <Empty inside title="No cases" does={watched ? "Cases appear as they are planned." : "This run has none."} />;
   return (
     <Empty inside title="No matching case" does={noMatchText(text, watched)}>
-      <Button onClick={showAll}>Show all cases</Button>
+      <Button action="showAll" does="show all cases" onClick={showAll}>Show all cases</Button>
     </Empty>
   );
 }

@@ -128,7 +128,7 @@ function Manifest({ page }: { page: RunPage }) {
             ))}
         </tbody>
       </table>
-      {command && <CopyLine text={command} />}
+      {command && <CopyLine text={command} action="command" />}
     </>
   );
 }

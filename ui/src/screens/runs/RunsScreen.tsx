@@ -86,7 +86,7 @@ function RunTable({ rows, choice, setLine }: { rows: readonly RunRow[]; choice: 
   if (!rows.length) {
     return (
       <Empty inside title="No matching run" does="Nothing matches the filter.">
-        <Button onClick={() => setLine("")}>Show all runs</Button>
+        <Button action="showAll" does="show all runs" onClick={() => setLine("")}>Show all runs</Button>
       </Empty>
     );
   }

@@ -66,7 +66,7 @@ export function EstimatePanel({ state }: { state: EstimateState }) {
             </p>
           ))}
           <p className={styles.hint}>Equivalent command:</p>
-          <CopyLine text={estimate.command} />
+          <CopyLine text={estimate.command} action="command" />
         </>
       )}
     </div>

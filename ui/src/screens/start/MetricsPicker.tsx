@@ -1,4 +1,5 @@
 import { useState } from "react";
+import { bind, stepFocus, useKeys } from "../../app/keyboard";
 import type { MetricInfo, StartProblem } from "../../data/types";
 import { Button } from "../../components/forms/Button";
 import { OptionField } from "./OptionField";
@@ -15,6 +16,7 @@ interface Props {
 /** The metrics of a run with their options. */
 export function MetricsPicker({ metrics, chosen, onChange, problems }: Props) {
   const [words, setWords] = useState("");
+  useKeys([bind("add", () => stepFocus("[data-add]", 1), "next metric to add; Enter adds it")]);
   const free = metrics.filter((one) => one.gates && !(one.name in chosen) && fits(one, words));
   return (
     <>
@@ -39,7 +41,7 @@ export function MetricsPicker({ metrics, chosen, onChange, problems }: Props) {
       <ul className={styles.pick} aria-label="Metrics to choose">
         {free.slice(0, words ? 20 : 6).map((one) => (
           <li key={one.name}>
-            <Button onClick={() => onChange({ ...chosen, [one.name]: initialOptions(one) })} aria-label={`Add ${one.name}`}>
+            <Button data-add onClick={() => onChange({ ...chosen, [one.name]: initialOptions(one) })} aria-label={`Add ${one.name}`}>
               +
             </Button>
             <span>

@@ -144,7 +144,7 @@ function OptionsOf({ request, change, problems }: Part) {
     <>
       <p className={styles.hint}>
         The options of run {request.options_of.slice(0, 6)} that have no field here apply, too: see the equivalent command.{" "}
-        <Button look="quiet" onClick={() => change({ options_of: undefined })}>Leave them out</Button>
+        <Button look="quiet" action="remove" does="leave out the other options" onClick={() => change({ options_of: undefined })}>Leave them out</Button>
       </p>
       <FieldError text={problemsOf(problems, "options_of")} />
     </>

@@ -33,7 +33,7 @@ export function TurnSteps({ turn, at }: { turn: TurnPart; at: number | null }) {
     blocks.push(
       <Passage key={`steps-${part.from}`} role="tools">
         {part.folded ? (
-          <button type="button" className={styles.fold} onClick={() => setOpened(new Set([...opened, part.from]))}>
+          <button type="button" aria-expanded={false} className={styles.fold} onClick={() => setOpened(new Set([...opened, part.from]))}>
             … {numText(part.to - part.from)} more that match
           </button>
         ) : (

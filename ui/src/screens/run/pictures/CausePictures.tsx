@@ -57,7 +57,7 @@ export function CausePictures({ page, onFilter }: Props) {
       </table>
       <div className={`${styles.foot} no-print`}>
         {causes.length > FIRST && (
-          <Button look="quiet" onClick={() => setAll(!all)}>
+          <Button look="quiet" aria-expanded={all} onClick={() => setAll(!all)}>
             {all ? `Show ${FIRST} causes` : `Show all ${numText(causes.length)} causes`}
           </Button>
         )}

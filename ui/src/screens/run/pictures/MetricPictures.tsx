@@ -45,7 +45,7 @@ export const MetricPictures = memo(function MetricPictures({ page, rows, onFilte
       </table>
       <div className={`${styles.foot} no-print`}>
         {metrics.length > first && (
-          <Button look="quiet" onClick={() => setAll(!all)}>
+          <Button look="quiet" aria-expanded={all} onClick={() => setAll(!all)}>
             {all ? `Show ${first === 1 ? "1 metric" : `${first} metrics`}` : `Show all ${metrics.length} metrics`}
           </Button>
         )}

@@ -41,7 +41,7 @@ export function ToolPictures({ tools, onFilter }: Props) {
       </table>
       <div className={`${styles.foot} no-print`}>
         {tools.length > FIRST && (
-          <Button look="quiet" onClick={() => setAll(!all)}>
+          <Button look="quiet" aria-expanded={all} onClick={() => setAll(!all)}>
             {all ? `Show ${FIRST} tools` : `Show all ${numText(tools.length)} tools`}
           </Button>
         )}
