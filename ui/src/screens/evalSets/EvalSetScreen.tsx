@@ -26,7 +26,7 @@ import { matchesFilter } from "./caseFilter";
 
 const COLUMNS: readonly Column<EvalCaseRow>[] = [
   { id: "case", head: "Case", width: "minmax(0, 1.1fr)", sortBy: ({ eval_id }) => eval_id, cell: (row) => <Case row={row} /> },
-  { id: "asks", head: "First message of the user", width: "minmax(0, 1.8fr)", optional: true, cell: ({ asks }) => <span className={styles.asks}>{asks}</span> },
+  { id: "asks", head: "First message of the user", width: "minmax(0, 1.8fr)", optional: true, below: "narrow", cell: ({ asks }) => <span className={styles.asks}>{asks}</span> },
   { id: "turns", head: "Turns", width: "88px", align: "end", sortBy: ({ turns }) => turns, first: "desc", cell: (row) => <Turns row={row} /> },
   { id: "calls", head: "Calls", width: "70px", align: "end", optional: true, sortBy: ({ calls }) => calls, first: "desc", cell: ({ calls }) => <span className="num">{calls}</span> },
   { id: "states", head: "States", width: "130px", optional: true, cell: (row) => <span className="dim">{stated(row)}</span> },
