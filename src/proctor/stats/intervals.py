@@ -133,7 +133,7 @@ class Mean:
 
     value: float
     standard_error: float | None
-    """`None` if there is only one case: the variation between cases is unknown."""
+    """`None` if there is only one case, or if all cases are equal: the variation between cases is unknown."""
     low: float | None
     high: float | None
     """The interval at the requested confidence, by Student's t with one degree of freedom less than there are cases."""

@@ -82,9 +82,9 @@ def run_blocks(run: RunResult) -> Iterator[Block]:
         rows.append(Row([[Span(f"… and {more:,} more")], [], [], []]))
     yield Table([Column("case"), Column("outcome"), Column("trials"), Column("reason")], rows)
     yield Table(
-        [Column("metric"), Column("mean", right=True)],
+        [Column("metric"), Column("mean", right=True), Column("cases", right=True)],
         [
-            Row([[Span(name, is_data=True)], [Span(mean_text(mean, UNICODE))]])
+            Row([[Span(name, is_data=True)], [Span(mean_text(mean, UNICODE))], [Span(f"{mean.cases:,}")]])
             for name, mean in means_of(digest.repeats, digest.gating).items()
         ],
     )

@@ -25,8 +25,8 @@ function columnsOf(page: ComparisonPage): Column<MeasuredLine>[] {
   const reach = reaches(page.measures);
   return [
     { id: "metric", head: "Metric", width: "minmax(0, 1.5fr)", narrow: "minmax(0, 1fr)", cell: (one) => <Name one={one} /> },
-    { id: "base", head: "Baseline", width: "112px", align: "end", optional: true, cell: (one) => one.base_text },
-    { id: "candidate", head: "Candidate", width: "112px", align: "end", optional: true, cell: (one) => one.candidate_text },
+    { id: "base", head: "Baseline", width: "96px", align: "end", optional: true, cell: (one) => <Value text={one.base_text} /> },
+    { id: "candidate", head: "Candidate", width: "96px", align: "end", optional: true, cell: (one) => <Value text={one.candidate_text} /> },
     {
       id: "difference",
       head: "Difference, CI",
@@ -38,6 +38,17 @@ function columnsOf(page: ComparisonPage): Column<MeasuredLine>[] {
     { id: "level", head: "CI level", term: "confidenceInterval", width: "78px", align: "end", optional: true, cell: ({ confidence }) => ciText(confidence).replace(" CI", "") },
     { id: "pairs", head: "Cases", term: "pairs", width: "84px", align: "end", optional: true, cell: pairsText },
   ];
+}
+
+/** A value, and below it its denominator: `70.0 % (21 of 30)`. */
+function Value({ text }: { text: string }) {
+  const [value, of] = text.replace(/\)$/, "").split(" (");
+  return (
+    <>
+      {value}
+      {of && <span className={styles.under}>{of}</span>}
+    </>
+  );
 }
 
 function Name({ one }: { one: MeasuredLine }) {

@@ -38,10 +38,11 @@ function figureText({ value, low, high }: FigurePart): string {
   return `${scoreText(value)} (${scoreText(low)}–${scoreText(high)})`;
 }
 
-/** The figures in one line: `kappa 0.81 (95 % CI: 0.70–0.90) · true positive rate 92 % · true negative rate 88 % · 120 labels`. */
-export function calibrationText({ kappa, tpr, tnr, labels }: NonNullable<JudgeRow["calibration"]>): string {
+/** The figures in one line: `kappa 0.81 (95 % CI: 0.70–0.90) · true positive rate 92 % (55 of 60) · true negative rate 88 % (53 of 60) · 120 labels`. */
+export function calibrationText({ kappa, tpr, tnr, labels, both_pass, judge_fails, judge_passes, both_fail }: NonNullable<JudgeRow["calibration"]>): string {
   const interval = `(95 % CI: ${scoreText(kappa.low)} to ${scoreText(kappa.high)})`;
-  const rates = `true positive rate ${percentText(tpr.value, 0)} · true negative rate ${percentText(tnr.value, 0)}`;
+  const rate = (name: string, value: number | null, count: number, others: number) => `true ${name} rate ${percentText(value, 0)} (${count} of ${count + others})`;
+  const rates = `${rate("positive", tpr.value, both_pass, judge_fails)} · ${rate("negative", tnr.value, both_fail, judge_passes)}`;
   return `kappa ${scoreText(kappa.value)} ${interval} · ${rates} · ${labels} ${labels === 1 ? "label" : "labels"}`;
 }
 

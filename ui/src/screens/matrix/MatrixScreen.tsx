@@ -186,7 +186,7 @@ function RunHead({ run }: { run: MatrixHead }) {
       )}
       {run.pass_hat && (
         <span className="num" title={DEFINITIONS.passHatK}>
-          pass^{run.k} {scoreText(run.pass_hat.value)}
+          pass^{run.k} {scoreText(run.pass_hat.value)}, {numText(run.pass_hat.cases)} {run.pass_hat.cases === 1 ? "case" : "cases"}
         </span>
       )}
     </Link>

@@ -36,7 +36,7 @@ export const KeyFigures = memo(function KeyFigures({ page, notes }: { page: RunP
         />
       )}
       {passK?.hat && (
-        <Figure value={scoreText3(passK.hat.value)} name={<Term name="passHatK">{`pass^${passK.k}`}</Term>} interval={bounds(passK.hat)} />
+        <Figure value={scoreText3(passK.hat.value)} name={<Term name="passHatK">{`pass^${passK.k}`}</Term>} interval={bounds(passK.hat)} more={casesText(passK.hat)} />
       )}
       {decidingMetrics(page, 3).map((metric) => (
         <Metric key={metric.name} metric={metric} />
@@ -64,7 +64,7 @@ function Metric({ metric: { short, name, mean, thresholds } }: { metric: MetricP
   const label = <Breakable text={short} />;
   return (
     <Figure value={value} name={<Term name="meanScore">{label}</Term>} title={name}>
-      {thresholds.length > 0 && (thresholds.length === 1 ? `threshold ${thresholds[0]}` : "threshold per set")}
+      {[thresholds.length > 1 ? "threshold per set" : thresholds.length ? `threshold ${thresholds[0]}` : "", mean ? casesText(mean) : ""].filter(Boolean).join(" · ")}
     </Figure>
   );
 }
@@ -95,6 +95,11 @@ function Figure({ value, name, title, interval = "", more = "", children }: Figu
       </dt>
     </div>
   );
+}
+
+/** The cases that a mean is of. */
+function casesText({ cases }: MeanFigure): string {
+  return `${numText(cases)} ${cases === 1 ? "case" : "cases"}`;
 }
 
 function error({ standard_error }: MeanFigure): string {
