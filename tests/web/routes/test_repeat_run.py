@@ -3,12 +3,14 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from shutil import copyfile
 from typing import Any
 
 import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
+from proctor import evaluate_sync
 from proctor.runs.setup.settings import load_settings
 from proctor.schema.results.manifest import AgentManifest, Manifest
 from proctor.web.pages.start import StartRun
@@ -152,6 +154,22 @@ class TestRepeatedRun:
         with pytest.raises(InvalidRunError, match="no agent named"):
             _words(folder, {**request, "options_of": None})
         settings.write_text(before, encoding="utf-8")
+
+
+def test_a_config_that_was_an_object_in_python_has_to_be_chosen(folder: Path, tmp_path: Path) -> None:
+    """The criteria of the project would decide otherwise, and nothing would show it."""
+    for name in ("proctor.toml", "polite.py", SET):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        copyfile(folder / name, tmp_path / name)
+    with working_in(tmp_path):
+        evaluate_sync(
+            "polite.py", SET, config={"criteria": {"response_match_score": 0.1}}, store="runs.sqlite3"
+        )
+    with TestClient(_app(tmp_path), base_url="http://127.0.0.1:8000") as client:
+        page = _get(client, "run=latest")
+        answer = client.post("/api/estimates", json=page["request"])
+    assert page["notes"] == ["The config was an object in Python: choose its file."]
+    assert (answer.status_code, answer.json()["problems"][0]["field"]) == (422, "config")
 
 
 USER = """def user(so_far):

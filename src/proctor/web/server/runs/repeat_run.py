@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from proctor.common.secrets import hide_secrets
 from proctor.engine.run_options import OPTIONS
 from proctor.errors import EvalFileError, SetupError, UnknownNameError
 from proctor.files.eval_sets.selectors import SET_SUFFIXES
+from proctor.runs.load import GIVEN
 from proctor.runs.setup.settings import load_settings, resolve_reference
 from proctor.runs.storage.open import NoRunsError
 from proctor.schema.results.manifest import Manifest, PlannedCase
@@ -47,8 +49,7 @@ def repeat_run(
     run_id = store.find(run)
     manifest = store.manifest(run_id)
     planned = list(_planned(store, run_id, position))
-    request: dict[str, Any] = {"agent": _agent(manifest, context), **_options(manifest, context.root)}
-    notes = [*_left_out(manifest, context.root)]
+    request, notes = _agent_and_options(store, manifest, context)
     if failures:
         _check_failures(store, run_id)
         request |= {"failed_of": run_id, "eval_sets": []}
@@ -67,20 +68,25 @@ def run_of_set(context: ServerContext, eval_set: str, case: str | None) -> RunRe
     """
     file = edit_session(context).sets.find(eval_set)
     chosen = [{"path": file.label, "cases": None if case is None else [case]}]
-    try:
-        with context.runs() as store:
-            manifest = _newest_run(store, file, context)
-    except NoRunsError:
-        manifest = None
-    if manifest is None:
-        agent = _agent_of_folder(file.label, startable(context))
-        return RunRequest(
-            request={"agent": agent, "eval_sets": chosen}, notes=[], run_id=None, eval_set=file.id
-        )
-    request = {"agent": _agent(manifest, context), **_options(manifest, context.root), "eval_sets": chosen}
-    return RunRequest(
-        request=request, notes=[*_left_out(manifest, context.root)], run_id=manifest.run_id, eval_set=file.id
-    )
+    run_id, notes = None, list[str]()
+    request: dict[str, Any] = {"agent": _agent_of_folder(file.label, startable(context))}
+    with suppress(NoRunsError), context.runs() as store:
+        if (manifest := _newest_run(store, file, context)) is not None:
+            run_id = manifest.run_id
+            request, notes = _agent_and_options(store, manifest, context)
+    return RunRequest(request={**request, "eval_sets": chosen}, notes=notes, run_id=run_id, eval_set=file.id)
+
+
+def _agent_and_options(
+    store: Store, manifest: Manifest, context: ServerContext
+) -> tuple[dict[str, Any], list[str]]:
+    """Return the agent and the options of a run as fields of a request, and notes about what the request leaves out."""
+    request = {"agent": _agent(manifest, context), **_options(manifest, context.root)}
+    notes = [*_left_out(manifest, context.root)]
+    if any(one.config_source == GIVEN for one in store.details(manifest.run_id).judgings[0].sets):
+        request["config"] = GIVEN  # no file: the run cannot start until another config is chosen
+        notes.append("The config was an object in Python: choose its file.")
+    return request, notes
 
 
 def _planned(store: Store, run_id: str, position: int | None) -> Iterator[PlannedCase]:
