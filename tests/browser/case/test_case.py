@@ -161,6 +161,8 @@ def test_the_metrics_of_all_trials_are_side_by_side(page: Page, site: Site, axe:
     row = page.get_by_role("row", name=re.compile("response_match"))
     expect(row).to_contain_text("0.50 < 0.8")
     expect(row).to_contain_text("1.00")
+    is_line = "(one) => one.offsetHeight < 1.5 * parseFloat(getComputedStyle(one).lineHeight)"
+    assert row.get_by_text("0.50 < 0.8").evaluate(is_line)
     expect(row.get_by_role("img")).to_have_count(1)
     axe(page)
 

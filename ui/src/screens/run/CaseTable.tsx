@@ -57,8 +57,8 @@ export function CaseTable({ page, total, table, reading, watched, tools }: Props
         />
         <div className={`${styles.tools} no-print`}>
           {deciding > MOST_METRICS && !query.has("cols") && (
-            <span className="dim small">
-              the {MOST_METRICS} of {numText(deciding)} metrics that cases missed most ·
+            <span className={`${styles.hint} dim small`}>
+              the {MOST_METRICS} of {numText(deciding)} metrics that cases missed most
             </span>
           )}
           <span className="dim small">{sort ? `sorted by ${sort.replace(/^-/, "")}` : "sorted by change"}</span>
