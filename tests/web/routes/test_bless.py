@@ -245,6 +245,24 @@ def test_a_preview_of_yaml_reads_only_its_cases_and_a_write_reads_all(tmp_path: 
         assert path.read_text() == broken
 
 
+@pytest.mark.parametrize(
+    ("wanted", "options"),
+    [
+        ({}, ""),
+        ({"cases": [1]}, " cases/wrong"),
+        (
+            {"cases": [1, 2], "trials": {1: 0, 2: 0}, "force": True},
+            " cases/wrong cases/off --trial 1 --force",
+        ),
+    ],
+)
+def test_the_command_is_for_the_cases_of_the_preview(
+    asked: TestClient, wanted: dict[str, Any], options: str
+) -> None:
+    page = preview(asked, **wanted)
+    assert page["command"] == f"proctor bless {page['short']}{options}"
+
+
 def test_nothing_outside_of_the_project_is_read_or_written(
     project: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -172,8 +172,15 @@ class Review:
             cases=sorted(cases, key=lambda case: case.position),
             files=files,
             problems=[str(problem) for name, problem in refusals.items() if name not in names],
-            command=shlex.join(["proctor", "bless", self._listed.short]),
+            command=self._command([] if positions is None else selected, trials, force=force),
         )
+
+    def _command(self, cases: Sequence[PlannedCase], trials: Mapping[int, int], *, force: bool) -> str:
+        """Return the command for these cases (none: all that failed); it has one trial for all of them, at most."""
+        chosen = {trials.get(case.position) for case in cases}
+        trial = chosen.pop() if len(chosen) == 1 else None
+        options = ([] if trial is None else ["--trial", str(trial + 1)]) + (["--force"] if force else [])
+        return shlex.join(["proctor", "bless", self._listed.short, *map(_name, cases), *options])
 
     def etag(self) -> str:
         """Return the version of the run's files."""
