@@ -15,6 +15,7 @@ from proctor.schema import (
     Part,
     text_of,
 )
+from proctor.schema.format.content import UsageMetadata
 from tests.schema.golden import as_json
 
 
@@ -158,6 +159,22 @@ def test_usage_is_that_of_the_events_that_report_it() -> None:
     assert [usage.total_token_count for usage in _turn(EVENTS).usage_metadata] == [3, 4]
     assert _turn(LISTS).usage_metadata == []
     assert _turn(None).usage_metadata == _turn(None).tool_calls == _turn(None).tool_responses == []
+
+
+@pytest.mark.parametrize(
+    ("reported", "tokens"),
+    [
+        ({"total_token_count": 9, "prompt_token_count": 5}, 9),
+        ({"prompt_token_count": 5, "candidates_token_count": 2, "thoughts_token_count": 1}, 8),
+        ({"total_token_count": 0, "prompt_token_count": 5}, 5),
+        ({"total_token_count": 0}, 0),
+        ({}, None),
+    ],
+)
+def test_the_tokens_of_a_call_are_its_total_or_the_sum_of_what_was_reported(
+    reported: dict[str, int], tokens: int | None
+) -> None:
+    assert UsageMetadata.model_validate(reported).tokens == tokens
 
 
 def test_text_is_the_non_empty_texts_joined_with_or_without_thoughts() -> None:

@@ -11,6 +11,7 @@ from proctor.schema.evidence.event import WaitingEvent
 from proctor.schema.evidence.simulated_user import SimulatedUser, UserReply
 from proctor.schema.evidence.trial import Attempt, Failure, FailureKind, Trial
 from proctor.schema.evidence.turn import Turn
+from proctor.schema.format.content import TOKEN_PARTS
 from proctor.schema.results.model_usage import Spent, sum_usage, total_cost, without
 from proctor.schema.results.run_result import CaseResult
 from proctor.schema.results.score import MetricScore
@@ -141,7 +142,7 @@ class AgentUsage:
                     continue
                 if event.usage_metadata is not None:
                     usage = event.usage_metadata
-                    self.tokens += usage.total_token_count or _sum_of(usage.__dict__)
+                    self.tokens += usage.tokens or 0
                     self.costs.add(event.model_version, usage.__dict__)
                 if event.model_version:
                     self.models.add(event.model_version)
@@ -165,17 +166,9 @@ class AgentUsage:
         self._retried[position, number] = (failure.where == "simulator", text)
 
 
-_PARTS = (
-    "prompt_token_count",
-    "tool_use_prompt_token_count",
-    "candidates_token_count",
-    "thoughts_token_count",
-)
-
-
 def _sum_of(usage: Mapping[str, Any]) -> int:
     """Return the tokens of a call whose total was not reported."""
-    return sum(usage.get(name) or 0 for name in _PARTS)
+    return sum(usage.get(name) or 0 for name in TOKEN_PARTS)
 
 
 def is_about_retries(warning: str) -> bool:

@@ -104,7 +104,7 @@ def _why_again(trial: Trial) -> str:
 
 def _tokens(trial: Trial) -> int:
     events = (event for turn in trial.turns for event in turn.events)
-    return sum(event.usage_metadata.total_token_count or 0 for event in events if event.usage_metadata)
+    return sum(event.usage_metadata.tokens or 0 for event in events if event.usage_metadata)
 
 
 def view_trial(case: CaseResult, place: int) -> TrialView:

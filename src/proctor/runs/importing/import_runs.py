@@ -269,7 +269,7 @@ class _Totals:
             if event.model_version:
                 self.models[event.model_version] = None
             if event.usage_metadata is not None:
-                self.tokens += event.usage_metadata.total_token_count or 0
+                self.tokens += event.usage_metadata.tokens or 0
 
     def summary(self, head: RunResult) -> RunSummary:
         return RunSummary(

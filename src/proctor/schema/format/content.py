@@ -347,6 +347,15 @@ class ModalityTokenCount(ContentModel):
     token_count: int | None = None
 
 
+TOKEN_PARTS = (
+    "prompt_token_count",
+    "tool_use_prompt_token_count",
+    "candidates_token_count",
+    "thoughts_token_count",
+)
+"""The counts of a call whose sum is its total."""
+
+
 class UsageMetadata(ContentModel):
     """Tokens that one model call used, as the model reported them; null is "not reported"."""
 
@@ -361,6 +370,12 @@ class UsageMetadata(ContentModel):
     tool_use_prompt_tokens_details: list[ModalityTokenCount] | None = None
     total_token_count: int | None = None
     traffic_type: str | None = None
+
+    @property
+    def tokens(self) -> int | None:
+        """The total; if it was not reported, the sum of the parts that were."""
+        parts = [count for name in TOKEN_PARTS if (count := getattr(self, name)) is not None]
+        return self.total_token_count or (sum(parts) if parts else self.total_token_count)
 
 
 GenerateContentResponseUsageMetadata = UsageMetadata

@@ -327,7 +327,7 @@ def _usage(turn: Turn, actual: Invocation) -> UsagePart:
     counts = [
         [one.prompt_token_count for one in usages],
         [one.candidates_token_count for one in usages],
-        [one.total_token_count for one in usages],
+        [one.tokens for one in usages],
     ]
     sums = [sum(known) if (known := [n for n in each if n is not None]) else None for each in counts]
     models = dict.fromkeys(event.model_version for event in turn.events if event.model_version)
