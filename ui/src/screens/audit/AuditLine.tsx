@@ -2,7 +2,6 @@ import { pathOf, useData, useSource } from "../../data/queries";
 import type { AuditsPage } from "../../data/types";
 import { AvailableLink } from "../../components/forms/AvailableLink";
 import { When } from "../../components/text/Num";
-import { safeText } from "../../components/text/safeText";
 import styles from "./Audit.module.css";
 import { catchesText, counted } from "./auditText";
 
@@ -19,7 +18,7 @@ export function AuditLine({ run, set }: { run?: string; set?: string }) {
       {found.map(({ audit, of }, index) => (
         <span key={audit.run_id + of.eval_set_id}>
           {index > 0 && "; "}
-          {found.length > 1 && `${safeText(of.eval_set_id)} `}
+          {found.length > 1 && `${of.eval_set_id} `}
           <AvailableLink to={`/audits/${encodeURIComponent(audit.run_id)}`}>{catchesText(of)}</AvailableLink>
           {of.passed_by_any > 0 && <span className={styles.bad}>, {counted(of.passed_by_any, "case")} passed by an agent that does nothing</span>}
           {set !== undefined && (

@@ -15,7 +15,6 @@ import { CopyLine, CopyMarkdown, CopySmall } from "../../components/text/Copy";
 import { When } from "../../components/text/Num";
 import { Prose } from "../../components/text/Prose";
 import { numText, percentText } from "../../components/text/numberFormats";
-import { safeText } from "../../components/text/safeText";
 import styles from "./Audit.module.css";
 import { Changes } from "./Changes";
 import { ClassPicture } from "./ClassPicture";
@@ -167,7 +166,7 @@ function Name({ row }: { row: AuditedCaseRow }) {
           <Prose text={row.problem} />
         </span>
       )}
-      {row.faults.length > 0 && <span className={`${styles.under} ${styles.narrow}`}>not noticed: {safeText(row.faults.join(", "))}</span>}
+      {row.faults.length > 0 && <span className={`${styles.under} ${styles.narrow}`}>not noticed: {row.faults.join(", ")}</span>}
     </>
   );
 }

@@ -11,7 +11,6 @@ import { Skeleton } from "../../components/feedback/Skeleton";
 import { CopyLine, CopySmall } from "../../components/text/Copy";
 import { Prose } from "../../components/text/Prose";
 import { numText } from "../../components/text/numberFormats";
-import { safeText } from "../../components/text/safeText";
 import { Breakable } from "../../components/text/Breakable";
 import { rowState } from "../../components/tables/useTableRows";
 import styles from "./Audit.module.css";
@@ -136,7 +135,7 @@ function Others({ lines }: { lines: readonly MutantLine[] }) {
               <b>{line.label}</b>
               {line.turn !== null && <span className="dim"> turn {line.turn + 1}</span>}: <Prose text={line.fault} />
               <span className={styles.under}>
-                {line.fate === "caught" ? `failed by ${safeText(line.metrics.join(", "))}` : `could not be scored: ${safeText(line.reason)}`}
+                {line.fate === "caught" ? `failed by ${line.metrics.join(", ")}` : `could not be scored: ${line.reason}`}
               </span>
             </li>
           ))}

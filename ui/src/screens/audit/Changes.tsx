@@ -3,7 +3,6 @@ import { Copy } from "../../components/text/Copy";
 import { Mono } from "../../components/text/Mono";
 import { Prose } from "../../components/text/Prose";
 import { numText } from "../../components/text/numberFormats";
-import { safeText } from "../../components/text/safeText";
 import styles from "./Audit.module.css";
 
 /** Changes of configs and cases that catch survivors, with what to paste: for each change, or once for all of a config. */
@@ -53,7 +52,7 @@ function Change({ change: { change, catches, of, faults, note } }: { change: Cha
       </span>
       <span className={styles.under}>
         {faults.join(", ")}
-        {note && ` · ${safeText(note)}`}
+        {note && ` · ${note}`}
       </span>
     </>
   );

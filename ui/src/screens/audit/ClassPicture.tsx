@@ -5,7 +5,6 @@ import { Outcome } from "../../components/charts/Outcome";
 import { Button } from "../../components/forms/Button";
 import { Term } from "../../components/terms/Term";
 import { boundsText, numText, percentText } from "../../components/text/numberFormats";
-import { safeText } from "../../components/text/safeText";
 import pictures from "../run/pictures/Pictures.module.css";
 import styles from "./Audit.module.css";
 import { ENOUGH, STANDING_WORDS, counted, countedClasses } from "./auditText";
@@ -47,7 +46,7 @@ export function ClassPicture({ page }: { page: AuditPage }) {
             </Button>
           </span>
         )}
-        {others.length > 0 && <span className="dim small">not applicable to these cases: {safeText(others.map(({ label }) => label).join(", "))}</span>}
+        {others.length > 0 && <span className="dim small">not applicable to these cases: {others.map(({ label }) => label).join(", ")}</span>}
       </div>
     </div>
   );

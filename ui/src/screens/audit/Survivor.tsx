@@ -1,7 +1,6 @@
 import type { MutantLine, SurvivorPart } from "../../data/types";
 import { Prose } from "../../components/text/Prose";
 import { numText } from "../../components/text/numberFormats";
-import { safeText } from "../../components/text/safeText";
 import { StateRows } from "../case/FinalState";
 import { Turn } from "../case/conversation/Turn";
 import styles from "./Audit.module.css";
@@ -46,7 +45,7 @@ function Evidence({ part }: { part: SurvivorPart }) {
       ))}
       {part.state.length > 0 && <StateRows rows={part.state} />}
       <p className={styles.why}>
-        <b>Why it passes:</b> {why.length ? safeText(why.join(" · ")) : "no metric decides here"}
+        <b>Why it passes:</b> {why.length ? why.join(" · ") : "no metric decides here"}
       </p>
     </div>
   );

@@ -14,7 +14,6 @@ import { ErrorNote } from "../../components/feedback/ErrorNote";
 import { CheckField } from "../../components/forms/Field";
 import { Skeleton } from "../../components/feedback/Skeleton";
 import { Breakable } from "../../components/text/Breakable";
-import { safeText } from "../../components/text/safeText";
 import styles from "./Bless.module.css";
 import { CaseReview } from "./CaseReview";
 import { changedCases, lostComments, readBlessRequest, steadyCases, writeButtonText } from "./blessRequest";
@@ -192,7 +191,7 @@ function Written({ page, blessed }: { page: BlessPage; blessed: BlessedPage }) {
   return (
     <Empty
       title="Written"
-      does={blessed.files.map(({ path, cases }) => `${path}: ${cases.join(", ")}`).map(safeText).join("; ") || "All expectations already match."}
+      does={blessed.files.map(({ path, cases }) => `${path}: ${cases.join(", ")}`).join("; ") || "All expectations already match."}
       to={`/runs/${page.run_id}`}
       toName="Back to the run"
     >

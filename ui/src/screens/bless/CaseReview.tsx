@@ -7,7 +7,6 @@ import { OUTCOME_OF_LETTER, Outcome, outcomeWord } from "../../components/charts
 import { TrialStrip } from "../../components/charts/TrialStrip";
 import { TextPieces } from "../../components/text/TextPieces";
 import { Breakable } from "../../components/text/Breakable";
-import { safeText } from "../../components/text/safeText";
 import styles from "./Bless.module.css";
 
 interface Props {
@@ -21,7 +20,7 @@ interface Props {
 /** One case: what would be another one in it, in words of the format, and the lines of the file. */
 export function CaseReview({ run, one, on, toggle, choose }: Props) {
   return (
-    <section className={`panel ${styles.case}`} data-status={one.status} aria-label={safeText(one.eval_id)}>
+    <section className={`panel ${styles.case}`} data-status={one.status} aria-label={one.eval_id}>
       <div className={styles.head}>
         {one.status === "changes" ? (
           <CheckField label={<b><Breakable text={one.eval_id} /></b>} checked={on} onChange={(event) => toggle(event.target.checked)} />
@@ -105,7 +104,7 @@ function Changes({ one }: { one: BlessCase }) {
 
 /** It may be broken after a dot. */
 function Path({ path }: { path: string }) {
-  return safeText(path)
+  return path
     .split(/(?<=\.)/)
     .map((part, index) => (
       <Fragment key={index}>

@@ -9,7 +9,6 @@ import { Outcome, inkClass, outcomeWord } from "../../components/charts/Outcome"
 import { Prose } from "../../components/text/Prose";
 import { trialSign } from "../../components/charts/TrialStrip";
 import { secondsText } from "../../components/text/numberFormats";
-import { safeText } from "../../components/text/safeText";
 import { Breakable } from "../../components/text/Breakable";
 import { TermText } from "../../components/terms/TermText";
 import { caseAddress } from "../evalSets/links";
@@ -110,7 +109,7 @@ function EditAndRun({ page }: { page: CasePage }) {
   const editor = set ? caseAddress(set, page.eval_id) : null;
   return (
     <>
-      <RunButton look="quiet" label="Run this case" title={`Run ${safeText(page.eval_id)}`} source={source} stay />
+      <RunButton look="quiet" label="Run this case" title={`Run ${page.eval_id}`} source={source} stay />
       {editor && <LinkButton to={editor} look="quiet" action="edit" does="edit this case">Edit this case</LinkButton>}
     </>
   );
@@ -140,7 +139,7 @@ function Trials({ trials, number, onTrial }: { trials: readonly TrialLine[]; num
             className={`${styles.trial} ${inkClass(one.outcome)}`}
             aria-current={one.number === number ? "true" : undefined}
             aria-label={words}
-            title={one.reason ? `${words}: ${safeText(one.reason)}` : words}
+            title={one.reason ? `${words}: ${one.reason}` : words}
             onClick={() => onTrial(one.number)}
           >
             <span aria-hidden>{trialSign(one.outcome)}</span>

@@ -2,7 +2,6 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import { type ReactNode, useEffect, useRef, useSyncExternalStore } from "react";
 import { Link } from "wouter";
 import { inkClass, outcomeWord, signOf } from "../../components/charts/Outcome";
-import { safeText } from "../../components/text/safeText";
 import styles from "./CaseList.module.css";
 import type { CaseOrder } from "./useCaseOrder";
 
@@ -35,7 +34,7 @@ function List({ order: { shown, at, place, hrefOf } }: { order: CaseOrder }) {
             const row = shown[index];
             return row ? (
               <div key={row.position} role="listitem" className={styles.row} style={{ transform: `translateY(${start}px)` }} aria-posinset={index + 1} aria-setsize={shown.length}>
-                <Link href={hrefOf(row.position)} aria-current={index === at ? "page" : undefined} title={safeText([row.eval_id, row.why].filter(Boolean).join(": "))}>
+                <Link href={hrefOf(row.position)} aria-current={index === at ? "page" : undefined} title={[row.eval_id, row.why].filter(Boolean).join(": ")}>
                   <span className={inkClass(row.outcome)} aria-hidden>
                     {signOf(row.outcome)}
                   </span>

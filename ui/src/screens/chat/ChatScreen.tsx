@@ -9,7 +9,6 @@ import { Empty } from "../../components/feedback/Empty";
 import { ErrorNote } from "../../components/feedback/ErrorNote";
 import { AreaField, SelectField, TextField } from "../../components/forms/Field";
 import { Skeleton } from "../../components/feedback/Skeleton";
-import { safeText } from "../../components/text/safeText";
 import { isObject, readJson, jsonError } from "../evalCase/editing/exactJson";
 import { readChat } from "./chatStream";
 import styles from "./Chat.module.css";
@@ -58,7 +57,7 @@ function StartForm({ onStart }: { onStart: (id: string) => void }) {
           if (!why) begin();
         }}
       >
-        <SelectField label="Agent" value={agent} options={names.map((name) => [name, safeText(name)] as const)} onChange={(event) => setForm({ ...form, agent: event.target.value })} />
+        <SelectField label="Agent" value={agent} options={names.map((name) => [name, name] as const)} onChange={(event) => setForm({ ...form, agent: event.target.value })} />
         <details>
           <summary>Initial session</summary>
           <AreaField label="State, as JSON" error={why || null} spellCheck={false} value={form.state} onChange={(event) => setForm({ ...form, state: event.target.value })} />
@@ -93,7 +92,7 @@ function OpenChats({ list, go }: { list: ChatList; go: (id: string) => void }) {
           <li key={chat.id}>
             <button type="button" onClick={() => go(chat.id)}>
               <b>{chat.agent}</b> <span className="dim">{chat.turns} turns · {chat.state}</span>
-              <span className={styles.begins}>{safeText(chat.begins) || "no messages yet"}</span>
+              <span className={styles.begins}>{chat.begins || "no messages yet"}</span>
             </button>
           </li>
         ))}

@@ -13,7 +13,6 @@ import { Prose } from "../../components/text/Prose";
 import { TrialStrip } from "../../components/charts/TrialStrip";
 import { type Column, Table } from "../../components/tables/Table";
 import { numText, scoreText } from "../../components/text/numberFormats";
-import { safeText } from "../../components/text/safeText";
 import styles from "./Compare.module.css";
 import { Slopes } from "./Slopes";
 import { CHANGES, type Change, countOf, changeSummary, markOf, pairPath, caseMatcher } from "./comparisonText";
@@ -107,7 +106,7 @@ function columnsOf(several: boolean): Column<ChangedLine>[] {
     { id: "change", head: "Change", width: "208px", narrow: "150px", cell: (one) => <Outcome outcome={markOf(one)}>{CHANGES[one.change][0]}</Outcome> },
     { id: "trials", head: "Trials", width: "160px", optional: true, cell: (one) => <Trials one={one} /> },
     { id: "metric", head: "Metric", width: "minmax(132px, 1.1fr)", optional: true, cell: (one) => <Moved one={one} /> },
-    { id: "why", head: "Why", width: "minmax(0, 2fr)", below: "narrow", cell: ({ reason }) => reason && <span className={styles.why} title={safeText(reason)}><Prose text={reason} /></span> },
+    { id: "why", head: "Why", width: "minmax(0, 2fr)", below: "narrow", cell: ({ reason }) => reason && <span className={styles.why} title={reason}><Prose text={reason} /></span> },
   ];
 }
 

@@ -14,7 +14,6 @@ import { Outcome } from "../../components/charts/Outcome";
 import { Prose } from "../../components/text/Prose";
 import { Term } from "../../components/terms/Term";
 import { Skeleton } from "../../components/feedback/Skeleton";
-import { safeText } from "../../components/text/safeText";
 import { shortCommit } from "../runs/runColumns";
 import { capital } from "../../components/terms/caseWords";
 import { Cases } from "./Cases";
@@ -113,7 +112,7 @@ function NextSteps({ steps }: { steps: readonly string[] }) {
           </p>
         ) : (
           <div key={step} className={styles.step}>
-            <p className="dim">{capital(safeText(step.slice(0, at)))}:</p>
+            <p className="dim">{capital(step.slice(0, at))}:</p>
             <CopyLine text={step.slice(at + 2)} />
           </div>
         );
@@ -154,7 +153,7 @@ function Questions({ page }: { page: ComparisonPage }) {
       ))}
       {page.missing.map((text) => (
         <p key={text} className={styles.warned}>
-          {plainText(safeText(text))}
+          {plainText(text)}
         </p>
       ))}
     </section>
@@ -165,7 +164,7 @@ function Questions({ page }: { page: ComparisonPage }) {
 function name(side: Sided, other: Sided): string {
   const differs = side.commit && other.commit && side.commit !== other.commit;
   if (side.baseline) return side.baseline;
-  return `${safeText(side.agent)}@${differs ? shortCommit(side.commit) : side.short}`;
+  return `${side.agent}@${differs ? shortCommit(side.commit) : side.short}`;
 }
 
 function Side({ word, side }: { word: string; side: Sided }) {
@@ -197,10 +196,10 @@ function RunFacts({ page }: { page: ComparisonPage }) {
       {page.unlike
         .filter(({ expected }) => expected)
         .map(({ text }) => (
-          <Fact key={text} word="differs" text={safeText(text)} />
+          <Fact key={text} word="differs" text={text} />
         ))}
       {unexpected.map(({ text }) => (
-        <Fact key={text} word="warning" text={safeText(text)} tone={styles.warned} />
+        <Fact key={text} word="warning" text={text} tone={styles.warned} />
       ))}
       {!unexpected.length && <Fact word="same" text={page.base.cases === page.candidate.cases ? "Cases, criteria and judge." : "Criteria and judge."} />}
     </ul>

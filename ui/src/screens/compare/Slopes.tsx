@@ -4,7 +4,6 @@ import type { ChangedLine } from "../../data/types";
 import { PointLink } from "../../components/charts/PointLink";
 import { useWidth } from "../../components/charts/useWidth";
 import { numText, percentText, scoreText } from "../../components/text/numberFormats";
-import { safeText } from "../../components/text/safeText";
 import styles from "./Slopes.module.css";
 import { type Slope, type SlopeMeasure, measuresOf, slopesOf, spread } from "./slopes";
 
@@ -110,8 +109,8 @@ function SlopeLine({ slope, ends: [left, right], up, label, letters, brief, addr
   const { cases, from, to, tone } = slope;
   const [first] = cases;
   if (!first) return null;
-  const name = safeText(cases.length === 1 ? first.eval_id : `${numText(cases.length)} cases`);
-  const names = safeText(cases.map(({ eval_id }) => eval_id).join(", "));
+  const name = cases.length === 1 ? first.eval_id : `${numText(cases.length)} cases`;
+  const names = cases.map(({ eval_id }) => eval_id).join(", ");
   const words = `${cases.length === 1 ? names : `${name} (${names})`}: ${slope.values}`;
   const values = brief ? "" : ` ${slope.values}`;
   const short = name.length + values.length > letters ? shortened(name, letters - values.length) : name;

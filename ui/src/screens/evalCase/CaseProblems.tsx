@@ -1,5 +1,4 @@
 import type { CaseChecked, FieldNote } from "../../data/types";
-import { safeText } from "../../components/text/safeText";
 import styles from "./EvalCase.module.css";
 
 const SHOWN = 5;
@@ -25,7 +24,7 @@ function words({ pointer, message, hint }: FieldNote) {
     <>
       {pointer && <code>{pointer}: </code>}
       {message}
-      {hint && ` (${safeText(hint)})`}
+      {hint && ` (${hint})`}
     </>
   );
 }

@@ -7,7 +7,6 @@ import { Button } from "../../components/forms/Button";
 import { ErrorNote } from "../../components/feedback/ErrorNote";
 import { Tabs } from "../../components/forms/Tabs";
 import { Breakable } from "../../components/text/Breakable";
-import { safeText } from "../../components/text/safeText";
 import { caseAddress, setAddress } from "../evalSets/links";
 import { Problems } from "../evalSets/Problems";
 import { RunButton } from "../start/RunDialog";
@@ -125,7 +124,7 @@ function Head({ page, draft, canSave, invalid, saving, ask }: HeadProps) {
         <Button look="quiet" action="nextPart" does="next case" disabled={page.next === null} aria-label="Next case" onClick={() => go(page.next)}>›</Button>
         <RunButton
           label={draft.isChanged ? "Save and run" : "Run"}
-          title={`Run ${safeText(page.eval_id)}`}
+          title={`Run ${page.eval_id}`}
           source={pathOf("/api/start/of-set", { set: page.eval_set, case: page.eval_id })}
           disabled={draft.isChanged && !canSave}
           before={() => (draft.isChanged ? saving.save(false) : Promise.resolve(true))}

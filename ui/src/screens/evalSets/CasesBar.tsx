@@ -7,7 +7,6 @@ import { Button } from "../../components/forms/Button";
 import { Dialog } from "../../components/forms/Dialog";
 import { ErrorNote } from "../../components/feedback/ErrorNote";
 import { SelectField, TextField } from "../../components/forms/Field";
-import { safeText } from "../../components/text/safeText";
 import { RefusedError, addCase, readCase } from "../evalCase/editing/evalSetApi";
 import { keyOf, setAt, textContent } from "../evalCase/editing/jsonEdit";
 import type { Json } from "../evalCase/editing/exactJson";
@@ -71,7 +70,7 @@ export function CasesBar({ set, chosen, done }: BarProps) {
         title={`Remove ${count(chosen.length, "case")}?`}
         foot={<Button look="danger" onClick={() => void remove()}>Remove from the file</Button>}
       >
-        <p>{chosen.slice(0, 10).map(({ eval_id }) => safeText(eval_id)).join(", ")}{chosen.length > 10 && " …"}</p>
+        <p>{chosen.slice(0, 10).map(({ eval_id }) => eval_id).join(", ")}{chosen.length > 10 && " …"}</p>
         <p className="dim">You can undo this until the file changes.</p>
       </Dialog>
     </>

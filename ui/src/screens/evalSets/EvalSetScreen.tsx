@@ -12,7 +12,6 @@ import { FilterBox } from "../../components/tables/FilterBox";
 import { Skeleton } from "../../components/feedback/Skeleton";
 import { type Column, Table } from "../../components/tables/Table";
 import { Breakable } from "../../components/text/Breakable";
-import { safeText } from "../../components/text/safeText";
 import { AuditLine } from "../audit/AuditLine";
 import { RunButton } from "../start/RunDialog";
 import { CasesBar, NewCaseDialog } from "./CasesBar";
@@ -38,7 +37,7 @@ function Case({ row }: { row: EvalCaseRow }) {
   return (
     <>
       <b className={styles.name}><Breakable text={row.eval_id || "(no id)"} /></b>
-      {row.tags.length > 0 && <span className={styles.under}>{row.tags.map((tag) => `#${safeText(tag)}`).join(" ")}</span>}
+      {row.tags.length > 0 && <span className={styles.under}>{row.tags.map((tag) => `#${tag}`).join(" ")}</span>}
     </>
   );
 }
@@ -96,7 +95,7 @@ function Head({ page }: { page: EvalSetPage }) {
         <h1 className={styles.name}><Breakable text={page.name || page.eval_set_id || page.path} /></h1>
         {page.can_edit && page.has_head && <Button look="quiet" action="edit" does="edit the properties of the eval set" aria-label="Edit the properties of the eval set" onClick={() => setEditing(true)}>Edit</Button>}
         <span className="grow" />
-        {page.cases ? <RunButton label="Run" title={`Run ${safeText(page.name || page.eval_set_id || page.path)}`} source={pathOf("/api/start/of-set", { set: page.id })} /> : null}
+        {page.cases ? <RunButton label="Run" title={`Run ${page.name || page.eval_set_id || page.path}`} source={pathOf("/api/start/of-set", { set: page.id })} /> : null}
         {page.cases !== null && <Button look="quiet" action="view" does={asText ? "show the cases" : "edit as text"} onClick={() => setQuery({ as: asText ? null : "text" })}>{asText ? "Show the cases" : "Edit as text"}</Button>}
       </div>
       {page.description && <p>{page.description}</p>}

@@ -13,7 +13,6 @@ import { SelectField, TextField } from "../../components/forms/Field";
 import { FilterBox } from "../../components/tables/FilterBox";
 import { Skeleton } from "../../components/feedback/Skeleton";
 import { type Column, Table } from "../../components/tables/Table";
-import { safeText } from "../../components/text/safeText";
 import styles from "./EvalSets.module.css";
 import { setAddress } from "./links";
 
@@ -31,7 +30,7 @@ function Name({ row }: { row: EvalSetRow }) {
   return (
     <>
       <b className={styles.name}><Breakable text={row.path} /></b>
-      <span className={styles.under}>{row.eval_set_id === null ? "cannot be read" : safeText(`${name}${row.eval_set_id}`)}</span>
+      <span className={styles.under}>{row.eval_set_id === null ? "cannot be read" : `${name}${row.eval_set_id}`}</span>
       {row.errors + row.warnings > 0 && <span className={styles.narrowOnly}><ProblemCounts row={row} /></span>}
     </>
   );

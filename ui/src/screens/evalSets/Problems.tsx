@@ -1,6 +1,5 @@
 import type { ProblemNote } from "../../data/types";
 import { Prose } from "../../components/text/Prose";
-import { safeText } from "../../components/text/safeText";
 import styles from "./EvalSets.module.css";
 
 const SHOWN = 3;
@@ -33,7 +32,7 @@ function Problem({ problem }: { problem: ProblemNote }) {
         <span aria-hidden>{isError ? "✕" : "!"}</span> {problem.severity}
       </b>{" "}
       <code>
-        {problem.file === null ? "line " : `${safeText(problem.file)}:`}
+        {problem.file === null ? "line " : `${problem.file}:`}
         {problem.line}:{problem.column}
       </code>{" "}
       {problem.field && <code className="dim">{problem.field}: </code>}

@@ -5,7 +5,6 @@ import type { EvalSetText, ProblemNote } from "../../data/types";
 import { Button } from "../../components/forms/Button";
 import { ErrorNote } from "../../components/feedback/ErrorNote";
 import { Skeleton } from "../../components/feedback/Skeleton";
-import { safeText } from "../../components/text/safeText";
 import { RefusedError, checkText, readText, saveText } from "../evalCase/editing/evalSetApi";
 import { AskDialog, ConflictDialog } from "../evalCase/editing/dialogs";
 import { type Draft, useDraft, useGuard } from "../evalCase/editing/useDraft";
@@ -96,7 +95,7 @@ function Places({ problems, go }: { problems: readonly ProblemNote[]; go: (line:
           </Button>{" "}
           {one.field && <code className="dim">{one.field}: </code>}
           {one.message}
-          {one.hint && <span className="dim"> ({safeText(one.hint)})</span>}
+          {one.hint && <span className="dim"> ({one.hint})</span>}
         </li>
       ))}
       {problems.length > SHOWN && <li className="dim">{problems.length - SHOWN} more</li>}

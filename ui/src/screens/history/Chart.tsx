@@ -4,7 +4,6 @@ import { pathThrough } from "../../components/charts/Sparkline";
 import { useWidth } from "../../components/charts/useWidth";
 import { Term } from "../../components/terms/Term";
 import { clockText } from "../../components/text/numberFormats";
-import { safeText } from "../../components/text/safeText";
 import { shortCommit } from "../runs/runColumns";
 import { Changes } from "./Changes";
 import { type PlacedPoint, type Point, bandPath, markPath, stepPath, whiskerPath } from "./chartPaths";
@@ -120,7 +119,7 @@ function Drawn({ name, line, tone, single, runs, x, y, href }: DrawnProps) {
       <path className={styles.line} d={linePath(placed, x, y)} />
       {placed.map(({ point, at }) => {
         if (point.score === null) return null;
-        const words = safeText(pointWords(byId.get(point.run_id), point, name));
+        const words = pointWords(byId.get(point.run_id), point, name);
         return (
           <PointLink key={point.run_id} to={href(point.run_id)} words={words}>
             <title>{words}</title>

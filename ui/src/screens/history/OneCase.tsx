@@ -12,7 +12,6 @@ import { Prose } from "../../components/text/Prose";
 import { TrialStrip } from "../../components/charts/TrialStrip";
 import { type Column, Table } from "../../components/tables/Table";
 import { numText, scoreText } from "../../components/text/numberFormats";
-import { safeText } from "../../components/text/safeText";
 import { shortCommit } from "../runs/runColumns";
 import { Chart } from "./Chart";
 import styles from "./History.module.css";
@@ -73,9 +72,9 @@ function OfAgent({ page, one, several }: { page: HistoryPage; one: HistoryCase; 
   const href = (run: string) => `/runs/${encodeURIComponent(run)}/cases/${where.get(run) ?? 0}`;
   const deciding = page.series.filter((series) => series.agent === one.agent && series.decides && series.points.some(({ score }) => score !== null));
   const drawn = all || deciding.length <= FIRST ? deciding : deciding.toSorted((a, b) => Number(wasMissed(b)) - Number(wasMissed(a))).slice(0, FIRST);
-  const label = several ? `Runs of ${safeText(one.agent)}` : "Runs";
+  const label = several ? `Runs of ${one.agent}` : "Runs";
   return (
-    <section aria-label={several ? safeText(one.agent) : undefined}>
+    <section aria-label={several ? one.agent : undefined}>
       {several && (
         <div className={`${styles.title} row`}>
           <h2>{one.agent}</h2>
@@ -106,7 +105,7 @@ function wasMissed({ points }: Series): boolean {
 }
 
 function sentenceOf({ sentence }: HistoryCase): string {
-  return safeText(`${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}.`);
+  return `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}.`;
 }
 
 /** The known changes between the two runs where the outcome changed, and a link to both runs. */

@@ -2,7 +2,6 @@ import { Fragment } from "react";
 import type { HistoryPoint, HistoryRunPart } from "../../data/types";
 import { OUTCOME_OF_LETTER, filledClass, outcomeWord, signOf } from "../../components/charts/Outcome";
 import { AvailableLink } from "../../components/forms/AvailableLink";
-import { safeText } from "../../components/text/safeText";
 import styles from "./History.module.css";
 import { type StripRun, runWords } from "./historyText";
 
@@ -66,7 +65,7 @@ export function RunStrip({ runs, points, turned }: Props) {
 }
 
 function Square({ run, point, turned }: { run: HistoryRunPart; point: HistoryPoint | undefined; turned: boolean }) {
-  const words = safeText(`${runWords(run)}: ${point ? outcomeWord(point.outcome) : "not in this run"}${turned ? ", the first run with this outcome" : ""}`);
+  const words = `${runWords(run)}: ${point ? outcomeWord(point.outcome) : "not in this run"}${turned ? ", the first run with this outcome" : ""}`;
   if (!point) return <span className={`${styles.square} ${styles.gap}`} title={words} role="img" aria-label={words} />;
   return (
     <AvailableLink to={`/runs/${encodeURIComponent(run.run_id)}/cases/${point.position}`} className={`${styles.square} ${filledClass(point.outcome)}`} words={words}>

@@ -1,7 +1,6 @@
 import type { ItemToLabel, LabellingPage } from "../../data/types";
 import { Clipped } from "../../components/text/Clipped";
 import { Breakable } from "../../components/text/Breakable";
-import { safeText } from "../../components/text/safeText";
 import styles from "./Label.module.css";
 
 const QUESTIONS: Record<string, string> = {
@@ -18,7 +17,7 @@ export function ItemCard({ one, page }: { one: ItemToLabel; page: LabellingPage 
     <div className={`panel ${styles.card}`}>
       <div className={styles.question}>
         <b>{QUESTIONS[page.unit]}</b>
-        {one.rubric ? <div>{one.rubric}</div> : page.description && <div className="dim small">The metric: {safeText(page.description)}</div>}
+        {one.rubric ? <div>{one.rubric}</div> : page.description && <div className="dim small">The metric: {page.description}</div>}
       </div>
       {earlier.length > 0 && (
         <details className={styles.earlier}>

@@ -5,7 +5,6 @@ import { Term } from "../../components/terms/Term";
 import { Breakable } from "../../components/text/Breakable";
 import { Clipped } from "../../components/text/Clipped";
 import { scoreText } from "../../components/text/numberFormats";
-import { safeText } from "../../components/text/safeText";
 import styles from "./Label.module.css";
 import { countText, itemText, judgesPath, labelsText, personText, verdictWord } from "./labelText";
 
@@ -60,7 +59,7 @@ export function People({ page }: { page: LabellingPage }) {
                 <Link href={judgesPath(run_id, item)}><Breakable text={itemText(item)} /></Link>
                 <div>
                   label {verdictWord(passes)}
-                  {note && ` “${safeText(note)}”`}, judge {verdictWord(!passes)}
+                  {note && ` “${note}”`}, judge {verdictWord(!passes)}
                 </div>
                 {reason.text && <div className={styles.quote}><Clipped clip={reason} /></div>}
               </li>

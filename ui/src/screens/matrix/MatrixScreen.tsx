@@ -19,7 +19,6 @@ import { TrialStrip } from "../../components/charts/TrialStrip";
 import { type Column, Table } from "../../components/tables/Table";
 import { boundsText, numText, scoreText } from "../../components/text/numberFormats";
 import { DEFINITIONS } from "../../components/terms/definitions";
-import { safeText } from "../../components/text/safeText";
 import { runName } from "../compare/comparisonText";
 import { shortCommit } from "../runs/runColumns";
 import styles from "./Matrix.module.css";
@@ -162,7 +161,7 @@ function Name({ row, several }: { row: MatrixRow; several: boolean }) {
         <Breakable text={row.eval_id} />
       </b>
       <span className={styles.under}>
-        {several && `${safeText(row.eval_set_id)} · `}
+        {several && `${row.eval_set_id} · `}
         <Breakable text={row.metric} />
       </span>
     </>
@@ -197,7 +196,7 @@ function Cell({ run, cell, metric }: { run: MatrixHead; cell: MatrixCell | null;
   if (!cell) return <span className="dim">–</span>;
   const word = outcomeWord(cell.outcome);
   return (
-    <Link href={`/runs/${encodeURIComponent(run.run_id)}/cases/${cell.position}`} className={styles.cell} title={safeText(cell.why) || word}>
+    <Link href={`/runs/${encodeURIComponent(run.run_id)}/cases/${cell.position}`} className={styles.cell} title={cell.why || word}>
       <span className={`${styles.sign} ${inkClass(cell.outcome)}`}>
         <span aria-hidden>{signOf(cell.outcome)}</span> <span className={cell.score === null ? "" : "hidden"}>{word}</span>
         {cell.score !== null && <span className="num">{scoreText(cell.score)}</span>}

@@ -5,7 +5,6 @@ import { AvailableLink } from "../../components/forms/AvailableLink";
 import { useWidth } from "../../components/charts/useWidth";
 import { Term } from "../../components/terms/Term";
 import { boundsText, moneyText, numText, percentText, secondsText } from "../../components/text/numberFormats";
-import { safeText } from "../../components/text/safeText";
 import { EXPENSES, type Expense, expenseOf, knownExpenses, paretoFront } from "./paretoFront";
 import styles from "./Scatter.module.css";
 
@@ -143,7 +142,7 @@ function listText(names: readonly string[]): string {
 }
 
 function nameOf(run: MatrixHead): string {
-  return safeText(`${run.agent} ${run.short}`);
+  return `${run.agent} ${run.short}`;
 }
 
 function expenseText({ value, low, high }: Point["x"], expense: Expense): string {

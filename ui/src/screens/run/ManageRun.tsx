@@ -8,7 +8,6 @@ import { Button } from "../../components/forms/Button";
 import { Dialog } from "../../components/forms/Dialog";
 import { ErrorNote } from "../../components/feedback/ErrorNote";
 import { AreaField, TextField } from "../../components/forms/Field";
-import { safeText } from "../../components/text/safeText";
 import styles from "./Run.module.css";
 import { countOf, deletionText, partialExportText, replacedBaseline } from "./runText";
 
@@ -124,7 +123,7 @@ function Baseline({ page, managed }: { page: RunPage; managed: RunManagement }) 
         {page.outcome !== "passed" && " This run did not pass: a run that is not better shows no regression."}
       </p>
       <Button type="submit" look={replaced && agreed === replaced ? "danger" : "plain"} busy={change.isPending} disabled={!name || managed.baselines.includes(name)}>
-        {!replaced ? "Set as baseline" : agreed === replaced ? `Replace run ${replaced.slice(0, 6)} as ${safeText(name)}` : "Set as baseline …"}
+        {!replaced ? "Set as baseline" : agreed === replaced ? `Replace run ${replaced.slice(0, 6)} as ${name}` : "Set as baseline …"}
       </Button>
       <ErrorNote error={change.error} />
     </form>

@@ -5,7 +5,6 @@ import { Button } from "../../../components/forms/Button";
 import { Copy } from "../../../components/text/Copy";
 import { Empty } from "../../../components/feedback/Empty";
 import { numText } from "../../../components/text/numberFormats";
-import { safeText } from "../../../components/text/safeText";
 import caseStyles from "../CaseScreen.module.css";
 import styles from "./Conversation.module.css";
 import { CauseNote } from "../CauseNote";
@@ -102,9 +101,9 @@ function SimulatedUser({ page, trial }: { page: CasePage; trial: TrialPage }) {
   return (
     <details className={caseStyles.scenario} open={Boolean(played?.faults.length)}>
       <summary>
-        Simulated user{played?.model ? `: ${safeText(played.model)}` : ""}
+        Simulated user{played?.model ? `: ${played.model}` : ""}
         {played?.opening ? `, after ${played.opening} recorded turns` : ""}
-        {played?.ended ? `; ended ${safeText(played.ended)}` : ""}
+        {played?.ended ? `; ended ${played.ended}` : ""}
         {played?.faults.length ? `; ${played.faults.length} simulator ${played.faults.length === 1 ? "error" : "errors"}` : ""}
       </summary>
       <dl className={caseStyles.plan}>

@@ -2,7 +2,6 @@ import type { ScorePart, TurnPart } from "../../../data/types";
 import { Outcome } from "../../../components/charts/Outcome";
 import { Prose } from "../../../components/text/Prose";
 import { numText, secondsText } from "../../../components/text/numberFormats";
-import { safeText } from "../../../components/text/safeText";
 import { CauseNote } from "../CauseNote";
 import { scoreAgainstThreshold } from "../metricText";
 import styles from "./Conversation.module.css";
@@ -55,7 +54,7 @@ function Reason({ score }: { score: ScorePart }) {
           <Prose text={score.reason} />
         </div>
       )}
-      {score.warning && <div className={styles.warning}>warning: {safeText(score.warning)}</div>}
+      {score.warning && <div className={styles.warning}>warning: {score.warning}</div>}
       {score.findings.map((found, index) => (
         <div key={index} className={styles.finding}>
           <Outcome outcome={found.holds === null ? "inconclusive" : found.holds ? "passed" : "failed"}>{found.name}</Outcome>

@@ -3,7 +3,6 @@ import type { StepPart, TurnPart } from "../../../data/types";
 import { type Step, Steps } from "../../../components/tables/Steps";
 import { Clipped, LeftOut } from "../../../components/text/Clipped";
 import { numText } from "../../../components/text/numberFormats";
-import { safeText } from "../../../components/text/safeText";
 import { idOf } from "../caseLocation";
 import { isLone } from "../flow/lanes";
 import styles from "./Conversation.module.css";
@@ -103,7 +102,7 @@ function asStep(step: StepPart, turn: TurnPart): Step {
 function BrokenRules({ rules }: { rules: readonly string[] }) {
   return rules.map((rule) => (
     <div key={rule} className={styles.broken}>
-      <span aria-hidden>✕ </span>breaks the rule: {safeText(rule)}
+      <span aria-hidden>✕ </span>breaks the rule: {rule}
     </div>
   ));
 }

@@ -4,7 +4,6 @@ import { useWidth } from "../../../components/charts/useWidth";
 import { Copy } from "../../../components/text/Copy";
 import { Empty } from "../../../components/feedback/Empty";
 import { numText } from "../../../components/text/numberFormats";
-import { safeText } from "../../../components/text/safeText";
 import styles from "./ToolFlow.module.css";
 import { type LaneCall, type LaneLink, flowMarkdown, flowText, isLone, lanesOf, relationText } from "./lanes";
 
@@ -58,7 +57,7 @@ function Lane({ name, calls, height, href }: { name: "expected" | "actual"; call
       <ol aria-label={`${name} calls`} style={{ height }}>
         {calls.map(({ step, tool, args, kind, broken, top, height: own }) => (
           <li key={step} style={{ top, height: own }}>
-            <Link href={href(step)} className={styles.call} data-kind={kind} data-broken={broken.length > 0 || undefined} title={safeText(tool + args)}>
+            <Link href={href(step)} className={styles.call} data-kind={kind} data-broken={broken.length > 0 || undefined} title={tool + args}>
               <span className={styles.tool}>
                 {kind && <span aria-hidden>{SIGNS[kind]} </span>}
                 {tool}
@@ -66,8 +65,8 @@ function Lane({ name, calls, height, href }: { name: "expected" | "actual"; call
               </span>
               <span className={styles.args}>{args}</span>
               {broken.map((rule) => (
-                <span key={rule} className={styles.rule} title={safeText(rule)}>
-                  <span aria-hidden>✕ </span>rule: {safeText(rule)}
+                <span key={rule} className={styles.rule} title={rule}>
+                  <span aria-hidden>✕ </span>rule: {rule}
                 </span>
               ))}
             </Link>

@@ -7,7 +7,6 @@ import { Dialog } from "../../../components/forms/Dialog";
 import { ErrorNote } from "../../../components/feedback/ErrorNote";
 import { AreaField } from "../../../components/forms/Field";
 import { Prose } from "../../../components/text/Prose";
-import { safeText } from "../../../components/text/safeText";
 import styles from "./Judges.module.css";
 
 interface Props {
@@ -45,7 +44,7 @@ export function HumanLabel({ path, metric, turn, rubric, verdict, labels }: Prop
       {shown.map((label) => (
         <Fragment key={label.labeller}>
           <span>
-            {label.labeller ? safeText(label.labeller) : "A person"} {label.passes === verdict ? "agrees" : "disagrees"}: {label.passes ? "it passes" : "it fails"}
+            {label.labeller ? label.labeller : "A person"} {label.passes === verdict ? "agrees" : "disagrees"}: {label.passes ? "it passes" : "it fails"}
             {label.note && <span className="dim"> “{label.note}”</span>}
           </span>
           {live && label.metric === metric && label.labeller === labeller && (

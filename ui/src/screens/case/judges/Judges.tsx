@@ -10,7 +10,6 @@ import { Outcome } from "../../../components/charts/Outcome";
 import { Prose } from "../../../components/text/Prose";
 import { Skeleton } from "../../../components/feedback/Skeleton";
 import { moneyText, numText, percentText } from "../../../components/text/numberFormats";
-import { safeText } from "../../../components/text/safeText";
 import { CauseNote } from "../CauseNote";
 import { scoreAgainstThreshold } from "../metricText";
 import { HumanLabel } from "./HumanLabel";
@@ -51,7 +50,7 @@ export function Judges({ path, judging, trial }: Props) {
 function Judge({ judge, path, judging, turns }: { judge: JudgeOfTrial; path: string; judging: string | null; turns: number }) {
   const spent = [judge.tokens ? `${numText(judge.tokens)} tokens` : "", judge.cost === null ? "cost unknown" : moneyText(judge.cost)];
   return (
-    <section aria-label={safeText(judge.metric)}>
+    <section aria-label={judge.metric}>
       <div className={`row ${styles.head}`}>
         <Outcome outcome={judge.outcome}>{scoreAgainstThreshold({ ...judge, name: judge.metric })}</Outcome>
         <span className={judge.badge.startsWith("calibration void") ? styles.void : "dim"}>

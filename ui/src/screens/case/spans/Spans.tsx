@@ -10,7 +10,6 @@ import { ErrorNote } from "../../../components/feedback/ErrorNote";
 import { Skeleton } from "../../../components/feedback/Skeleton";
 import { numText, secondsText } from "../../../components/text/numberFormats";
 import { usePrinting, useRowWindow } from "../../../components/tables/useTableRows";
-import { safeText } from "../../../components/text/safeText";
 import styles from "./Spans.module.css";
 import { SpanDetails } from "./SpanDetails";
 import { type Figures, costText, figuresOf, spansMarkdown, tokensText } from "./spanFigures";
@@ -186,7 +185,7 @@ function Row({ index, start, measure, span, figures, has, bar, on, choose, zoomT
       data-failed={span.failed || undefined}
     >
       <span role="cell" className={styles.name} style={{ paddingInlineStart: `calc(12px + ${Math.min(span.depth, DEEPEST)} * var(--nest))` }}>
-        <button type="button" onClick={choose} aria-expanded={on} title={safeText(span.name)}>
+        <button type="button" onClick={choose} aria-expanded={on} title={span.name}>
           {NAMES[span.kind] && <span className={styles.kind}>{NAMES[span.kind]} </span>}
           {span.failed && (
             <span className={styles.failed}>
@@ -228,7 +227,7 @@ function AgentInstructions({ page }: { page: SpansPage }) {
         {page.agents.map((agent) => (
           <details key={agent.name} className={styles.agent}>
             <summary>
-              {agent.name} <span className="dim">{agent.tools.length ? `with ${safeText(agent.tools.join(", "))}` : "without tools"}</span>
+              {agent.name} <span className="dim">{agent.tools.length ? `with ${agent.tools.join(", ")}` : "without tools"}</span>
             </summary>
             {agent.instructions ? <Clipped clip={agent.instructions} /> : <span className="dim">The agent reports no instructions.</span>}
           </details>

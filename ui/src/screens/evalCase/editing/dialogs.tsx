@@ -2,7 +2,6 @@ import { useState } from "react";
 import type { CasePreview, DiffLine } from "../../../data/types";
 import { Button } from "../../../components/forms/Button";
 import { Dialog } from "../../../components/forms/Dialog";
-import { safeText } from "../../../components/text/safeText";
 import styles from "../EvalCase.module.css";
 import { pointer } from "./jsonEdit";
 import { type Json, writeJson } from "./exactJson";
@@ -35,7 +34,7 @@ function Lost({ lost }: { lost: readonly string[] }) {
       <p>
         {lost.length === 1 ? "A comment is" : `${lost.length} comments are`} in the replaced text and would be lost:
       </p>
-      <pre>{lost.map(safeText).join("\n")}</pre>
+      <pre>{lost.join("\n")}</pre>
     </div>
   );
 }
@@ -117,7 +116,7 @@ function ConflictFields({ conflict, choose }: { conflict: Conflict; choose: (sid
             <input type="radio" name={name} checked={conflict.side === side} onChange={() => choose(side)} />
             {side === "mine" ? "mine" : "theirs, in the file"}
           </span>
-          <pre>{conflict[side] === undefined ? "(not there)" : safeText(writeJson(conflict[side], 2))}</pre>
+          <pre>{conflict[side] === undefined ? "(not there)" : writeJson(conflict[side], 2)}</pre>
         </label>
       ))}
     </fieldset>

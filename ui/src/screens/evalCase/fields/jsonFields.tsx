@@ -1,7 +1,6 @@
 import { type ReactNode, useLayoutEffect, useRef, useState } from "react";
 import { Button } from "../../../components/forms/Button";
 import { Field } from "../../../components/forms/Field";
-import { safeText } from "../../../components/text/safeText";
 import styles from "../EvalCase.module.css";
 import { type Path, otherKeys, replaceOtherKeys } from "../editing/jsonEdit";
 import { useInvalid, useEdit, useNotes, useValue } from "./EditContext";
@@ -120,7 +119,7 @@ export function CollapsedOtherKeys({ path, names, usual = [], exact = false }: O
   if (!keys.length && !wasThere) return null;
   return (
     <details className={styles.more} open={isOpen || undefined}>
-      <summary>{keys.length ? `More: ${keys.slice(0, 4).map(safeText).join(", ")}${keys.length > 4 ? " …" : ""}` : "More keys"}</summary>
+      <summary>{keys.length ? `More: ${keys.slice(0, 4).join(", ")}${keys.length > 4 ? " …" : ""}` : "More keys"}</summary>
       <OtherKeysInput path={path} names={names} label="More keys, as JSON" exact={exact} />
     </details>
   );
