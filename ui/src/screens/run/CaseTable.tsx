@@ -1,6 +1,5 @@
 import { type ReactNode, useCallback, useDeferredValue } from "react";
 import { useAddress } from "../../app/address";
-import { pathOf } from "../../data/queries";
 import type { CaseRow, RunPage } from "../../data/types";
 import { Button } from "../../components/forms/Button";
 import { Skeleton } from "../../components/feedback/Skeleton";
@@ -13,7 +12,7 @@ import styles from "./Run.module.css";
 import { MOST_METRICS } from "./caseColumns";
 import { type FilterTerms, needsAttention, suggestions } from "./caseFilter";
 import { noMatchText } from "./runText";
-import type { ShownCases } from "./useShownCases";
+import { type ShownCases, useCasePath } from "./useShownCases";
 
 const CHIPS: readonly Offer[] = [["outcome:failed,error", "Failed or error"], ["changed", "Changed"], ["flaky", "Flaky"]];
 const PAUSE = 20; // milliseconds: the table is as quick as one types
@@ -41,7 +40,7 @@ export function CaseTable({ page, total, table, reading, watched, tools }: Props
   const isReading = useDeferredValue(reading) || reading; // until the rows that were read are the deferred ones
   const setText = useCallback((q: string) => setQuery({ q }), [setQuery]);
   const deciding = page.metrics.filter(({ gate }) => gate).length;
-  const href = useHref(page.run_id, text, sort, query.get("judging"));
+  const href = useCasePath(page.run_id);
   return (
     <section aria-label="Cases">
       <h2>Cases</h2>
@@ -96,11 +95,6 @@ export function CaseTable({ page, total, table, reading, watched, tools }: Props
 
 function idOf(row: CaseRow): string {
   return String(row.position);
-}
-
-/** A case's page gets the filter and order, so that it knows the next one. */
-function useHref(run: string, q: string, sort: string, judging: string | null): (row: CaseRow) => string {
-  return useCallback((row: CaseRow) => pathOf(`/runs/${encodeURIComponent(run)}/cases/${row.position}`, { q, sort, judging }), [run, q, sort, judging]);
 }
 
 /** What the word that is being typed may become. */

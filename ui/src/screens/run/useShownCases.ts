@@ -1,4 +1,5 @@
-import { useMemo } from "react";
+import { useCallback, useMemo } from "react";
+import { useAddress } from "../../app/address";
 import { pathOf, useData, useSource } from "../../data/queries";
 import type { CaseExtras, CaseRow, RunPage, TextMatches } from "../../data/types";
 import type { Column } from "../../components/tables/Table";
@@ -28,6 +29,13 @@ export function useShownCases(page: RunPage | undefined, rows: readonly CaseRow[
   const costs = useMemo(() => rows.some(({ cost }) => cost !== null), [rows]);
   const columns = useMemo(() => (page ? columnsOf(page, { costs, chosen: chosen === null ? null : chosen.split(",") }) : []), [page, costs, chosen]);
   return useMemo(() => ({ words, filter, columns, taken, searching, shown: () => sortRows(taken, columns, sort) }), [words, filter, columns, taken, searching, sort]);
+}
+
+/** The page of a case, or of a trial (from 1), with the filter and order of the table, so that it knows the next case. */
+export function useCasePath(run: string): (row: CaseRow, trial?: number) => string {
+  const [query] = useAddress();
+  const [q, sort, judging] = [query.get("q"), query.get("sort"), query.get("judging")];
+  return useCallback((row, trial) => pathOf(`/runs/${encodeURIComponent(run)}/cases/${row.position}`, { q, sort, judging, trial }), [run, q, sort, judging]);
 }
 
 function useFilterTerms(page: RunPage | undefined, rows: readonly CaseRow[], { said, searchFailure }: Pick<FilterTerms, "said" | "searchFailure">): FilterTerms {

@@ -1,6 +1,5 @@
 import { useMemo, useState } from "react";
 import { Link } from "wouter";
-import { pathOf } from "../../../data/queries";
 import type { CaseRow, RunPage } from "../../../data/types";
 import { OUTCOME_OF_LETTER, filledClass, outcomeWord } from "../../../components/charts/Outcome";
 import { trialSign } from "../../../components/charts/TrialStrip";
@@ -8,6 +7,7 @@ import { Button } from "../../../components/forms/Button";
 import { Breakable } from "../../../components/text/Breakable";
 import { useWidth } from "../../../components/charts/useWidth";
 import { numText } from "../../../components/text/numberFormats";
+import { useCasePath } from "../useShownCases";
 import styles from "./Pictures.module.css";
 
 const FIRST = 20;
@@ -76,11 +76,11 @@ function MapColumn({ run, rows, trials }: { run: string; rows: readonly CaseRow[
 }
 
 function MapRow({ run, row }: { run: string; row: CaseRow }) {
-  const path = `/runs/${encodeURIComponent(run)}/cases/${row.position}`;
+  const path = useCasePath(run);
   return (
     <tr>
       <th scope="row">
-        <Link href={path} title={row.eval_id}>
+        <Link href={path(row)} title={row.eval_id}>
           <span>
             <Breakable text={row.eval_id} />
           </span>
@@ -91,7 +91,7 @@ function MapRow({ run, row }: { run: string; row: CaseRow }) {
         const words = `Trial ${index + 1} of ${row.eval_id}: ${outcomeWord(outcome)}`;
         return (
           <td key={index}>
-            <Link href={pathOf(path, { trial: String(index + 1) })} className={filledClass(outcome)} tabIndex={-1} aria-label={words} title={words}>
+            <Link href={path(row, index + 1)} className={filledClass(outcome)} tabIndex={-1} aria-label={words} title={words}>
               {trialSign(outcome)}
             </Link>
           </td>
