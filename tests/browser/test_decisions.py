@@ -108,7 +108,7 @@ def test_one_of_four_models_is_chosen(page: Page, flow: Flow) -> None:
     expect(points).to_have_count(4)
     worse = points.filter(has_text="another is at least as good and not more expensive")
     expect(worse).to_have_text([re.compile("old"), re.compile("large")])
-    best = r"passed: large \w+ and medium \w+ \(80\s% each\)\. Of these, medium \w+ has the lowest cost of a trial: \$0"
+    best = r"passed: large \w+ \(16 of 20, 80\s%\) and medium \w+ \(16 of 20, 80\s%\)\. Of these, medium \w+ has the lowest cost of a trial: \$0"
     expect(quality).to_contain_text(re.compile(best))
     flow.end("one of four models", at_most=10)
 

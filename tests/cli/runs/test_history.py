@@ -439,7 +439,7 @@ def test_same_code_with_other_results_is_a_change_of_the_provider(run: Run) -> N
     run(ALL_WRONG, trials=5)
     (change,) = proctor.history_sync().changes
     assert (change.changed_by.value, change.p_value is not None) == ("provider", True)
-    text = "the provider, a service or data changed: cases fell significantly from 100 % to 0 %"
+    text = "the provider, a service or data changed: the mean pass rate of 3 cases fell significantly from 100 % to 0 %"
     assert re.search(rf"^CHANGED_BY  \w+  provider  words  {text} \(p = .*\); code, config and cases are the same$",
                      shown(), re.MULTILINE)  # fmt: skip
     (broke, *_) = proctor.history_sync().of(proctor.Course.BROKE)

@@ -383,6 +383,7 @@ def test_cases_tags_and_metrics_that_are_chosen_are_what_is_run(tmp_path: Path) 
             "tools": {},
             "tool_figures": [],
             "costs": [],
+            "attempts": [],
         }
         again = server.start(eval_sets=[], failed_of=run)
         server.wait_for(again, "finished")
