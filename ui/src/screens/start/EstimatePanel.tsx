@@ -118,8 +118,9 @@ function Figures({ estimate }: { estimate: EstimatePage }) {
   );
 }
 
-function intervalText({ low, high }: Foreseen, confidence: number, text: (value: number) => string): string {
-  return low === null || high === null ? "" : `, ${100 * confidence} % PI: ${text(low)} to ${text(high)}`;
+/** The prediction interval; nothing if it would be a single value. */
+export function intervalText({ low, high }: Pick<Foreseen, "low" | "high">, confidence: number, text: (value: number) => string): string {
+  return low === null || high === null || text(low) === text(high) ? "" : `, ${100 * confidence} % PI: ${text(low)} to ${text(high)}`;
 }
 
 function sentence(text: string): string {

@@ -10,6 +10,7 @@ import { Empty } from "../../components/feedback/Empty";
 import { ErrorNote } from "../../components/feedback/ErrorNote";
 import { CheckField, SelectField, TextField } from "../../components/forms/Field";
 import { Skeleton } from "../../components/feedback/Skeleton";
+import { numText } from "../../components/text/numberFormats";
 import { EstimatePanel, useEstimate } from "./EstimatePanel";
 import { MetricsPicker } from "./MetricsPicker";
 import { SetsPicker } from "./SetsPicker";
@@ -155,7 +156,10 @@ function FailedOf({ request, change, problems }: Part) {
   const { data } = useData<RunsPage>("/api/runs?limit=30&outcome=failed&outcome=error&outcome=inconclusive");
   const runs = data?.items ?? [];
   if (!runs.length && !request.failed_of) return null;
-  const known = runs.map(({ run_id, short, agent, counts }): [string, string] => [run_id, `${short} · ${agent} · ${(counts.failed ?? 0) + (counts.error ?? 0) + (counts.inconclusive ?? 0)} cases`]);
+  const known = runs.map(({ run_id, short, agent, counts }): [string, string] => {
+    const cases = (counts.failed ?? 0) + (counts.error ?? 0) + (counts.inconclusive ?? 0);
+    return [run_id, `${short} · ${agent} · ${numText(cases)} ${cases === 1 ? "case" : "cases"}`];
+  });
   const named = request.failed_of && !known.some(([id]) => id === request.failed_of) ? [[request.failed_of, request.failed_of] as [string, string]] : [];
   return (
     <SelectField

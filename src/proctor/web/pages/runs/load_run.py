@@ -317,7 +317,7 @@ def _mark_changes(rows: _Rows, pairs: Pairs) -> list[Changed]:
     """Write into each row how the case changed, and return the changes of the cases that were run."""
     changes = []
     for key, before, now in pairs.both:
-        change = _direction(before, now)
+        change = direction_of(before, now)
         rows.mark(rows.places[key], change, before.outcome)
         if now.outcome is not Outcome.NOT_RUN:
             changes.append((change, before.outcome))
@@ -335,12 +335,14 @@ def _score_changes(pairs: Pairs) -> dict[str, MeanFigure]:
     return {name: mean_figure(mean) for name, mean in changes if mean is not None}
 
 
-def _direction(before: BriefCase, now: BriefCase) -> Direction | None:
-    """Return how a decided case changed."""
+def direction_of(before: BriefCase, now: BriefCase) -> Direction | None:
+    """Return how a decided case changed. Missing verdicts are a change for the worse only of a case that had passed."""
     if Outcome.NOT_RUN in (before.outcome, now.outcome):
         return None
     match change_of(before, now):
-        case CaseChange.NOW_FAILS | CaseChange.MISSING | CaseChange.FEWER_TRIALS:
+        case CaseChange.NOW_FAILS | CaseChange.FEWER_TRIALS:
+            return "worse"
+        case CaseChange.MISSING if before.outcome is Outcome.PASSED:
             return "worse"
         case CaseChange.NOW_PASSES | CaseChange.MORE_TRIALS:
             return "better"
