@@ -13,6 +13,7 @@ from hypothesis import given, settings, strategies as st
 from proctor.reports.base import load_report
 from proctor.reports.formats.svg import MOST_METRICS, MOST_RUNS, bins_of
 from proctor.schema.results.run_result import RunResult
+from proctor.schema.results.score import Outcome
 from tests.cli.project import in_this_process
 from tests.reports.generated_runs import runs
 from tests.reports.hostile_texts import GROUPS, everywhere, for_each_text
@@ -66,6 +67,13 @@ def test_it_states_the_counts_and_each_metric_with_its_threshold() -> None:
     assert "mean 0.62 \u00b1 0.38 \u00b7 threshold 0.8 \u00b7 missed in 1 of 2" in picture
     assert "0.2 to 0.3: 1 case, 0.9 to 1: 1 case" in picture
     assert 'class="mark"' in written(run(case("a", P, metric("m", [1.0], 0.8))))
+
+
+def test_a_metric_that_could_not_be_computed_is_not_missed() -> None:
+    broken = case("c", Outcome.ERROR, metric("m", [1.0], 0.8, Outcome.ERROR))
+    scored = [case("a", P, metric("m", [1.0], 0.8)), case("b", F, metric("m", [0.25], 0.8, F))]
+    assert "threshold 0.8 \u00b7 missed in 1 of 2, 1 in error" in texts(run(*scored, broken))
+    assert "threshold 0.8 \u00b7 1 in error" in texts(run(broken))
 
 
 def test_its_size_is_bounded_and_it_states_what_is_left_out() -> None:

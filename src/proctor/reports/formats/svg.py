@@ -129,7 +129,9 @@ class _Picture:
     def _metrics(self, metrics: Mapping[str, _Scores], means: Mapping[str, str]) -> None:
         """Draw the metrics in two columns, first those that decide, and of these first those that most cases missed."""
         drawn = [name for name, scores in metrics.items() if scores.gate or scores.bins(name)]
-        names = sorted(drawn, key=lambda name: (not metrics[name].gate, -metrics[name].missed_cases))
+        names = sorted(
+            drawn, key=lambda name: (not metrics[name].gate, -metrics[name].failed - metrics[name].errors)
+        )
         short, top = short_names(names), self._y + 14
         for at, name in enumerate(names[:MOST_METRICS]):
             self._y = top + at // 2 * _CELL_HEIGHT
@@ -148,7 +150,7 @@ class _Picture:
         self._facts.append(_escape(": ".join([name, ", ".join([facts, *counts])]), 1_000))
         self._shapes += [
             _text(x, self._y + 12, "name", _escape(name, 44)),
-            _text(x, self._y + 28, "dim", _escape(facts, 60)),
+            _text(x, self._y + 28, "dim", _escape(facts, 64)),
             f'<path class="axis" d="M{x:g} {base:g}h{_CELL:g}"/>\n',
             *(_bars(x, base, bins, sorted(scores.thresholds)) if bins else ()),
         ]
@@ -177,15 +179,18 @@ class _Scores:
 
     gate: bool = False
     thresholds: set[float] = field(default_factory=set)
-    cases: int = 0
-    missed_cases: int = 0
+    scored: int = 0
+    failed: int = 0
+    errors: int = 0
+    """The numbers of cases that were scored, that missed the metric, and whose score could not be computed."""
     _values: array[float] = field(default_factory=lambda: array("d"))
     _missed: bytearray = field(default_factory=bytearray)
 
     def add(self, verdict: MetricVerdict, *, is_missed: bool) -> None:
         self.gate |= verdict.gate
-        self.cases += verdict.outcome not in _UNDECIDED
-        self.missed_cases += verdict.outcome in (Outcome.FAILED, Outcome.ERROR)
+        self.scored += verdict.outcome not in _UNDECIDED and verdict.outcome is not Outcome.ERROR
+        self.failed += verdict.outcome is Outcome.FAILED
+        self.errors += verdict.outcome is Outcome.ERROR
         if verdict.threshold is not None:
             self.thresholds.add(verdict.threshold)
         if verdict.score is not None and math.isfinite(verdict.score):
@@ -193,11 +198,13 @@ class _Scores:
             self._missed.append(is_missed)
 
     def facts(self, mean: str) -> str:
-        """Return the mean, the threshold, and in how many cases it was missed."""
+        """Return the mean, the threshold, in how many cases it was missed, and in how many not scored."""
         threshold = " or ".join(f"{one:.6g}" for one in sorted(self.thresholds))
-        missed = f"missed in {self.missed_cases:,} of {self.cases:,}" if self.gate else "reported only"
+        missed = f"missed in {self.failed:,} of {self.scored:,}" if self.scored or not self.errors else ""
+        errors = f"{self.errors:,} in error" if self.errors else ""
+        cases = ", ".join(filter(None, (missed, errors))) if self.gate else "reported only"
         return " · ".join(
-            filter(None, (mean and f"mean {mean}", threshold and f"threshold {threshold}", missed))
+            filter(None, (mean and f"mean {mean}", threshold and f"threshold {threshold}", cases))
         )
 
     def bins(self, name: str) -> list[Bin]:
