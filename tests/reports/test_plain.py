@@ -10,7 +10,7 @@ import pytest
 from proctor.reports.base import ReportOptions, load_report
 from proctor.reports.plain import PlainReport
 from proctor.schema.evidence.trial import Failure
-from proctor.schema.results.run_result import CaseResult, RunResult
+from proctor.schema.results.run_result import CaseResult, Outcome, RunResult
 from proctor.schema.results.score import MetricScore, Score
 from tests.reports.sample_runs import (
     TRAJECTORY,
@@ -29,6 +29,7 @@ from tests.reports.sample_runs import (
     moved,
     run,
     sketch,
+    trial,
 )
 from tests.reports.terminal.test_run import two_agents, two_sets
 
@@ -56,6 +57,16 @@ def test_several_sets_and_warnings(snapshot: Snapshot) -> None:
 
 def test_several_agents(snapshot: Snapshot) -> None:
     snapshot("plain_matrix.txt", write(*two_agents()))
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "has_rate"),
+    [([E, E, E], False), ([Outcome.NOT_RUN] * 2, False), ([P, E], True), ([F, F], True), ([P], False)],
+    ids=["all in error", "none run", "one scored", "none passed", "one trial"],
+)
+def test_a_pass_rate_needs_a_trial_that_was_scored(outcomes: list[Outcome], has_rate: bool) -> None:
+    trials = [trial(number, outcome) for number, outcome in enumerate(outcomes)]
+    assert ("pass_rate=" in write(run(case("dice", outcomes[-1], trials=trials)))) is has_rate
 
 
 def test_it_is_the_report_called_text() -> None:

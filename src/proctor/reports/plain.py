@@ -231,7 +231,7 @@ def _outcome(case: CaseResult) -> str:
         case.outcome.value.upper(),
         f"{case.eval_set_id}/{case.eval_id}",
         f"trials={trials}" if trials else "",
-        rate_field(case) if is_repeated(case) else "",
+        rate_field(case),
         FLAKY if case.flaky else "",
         *(score_field(case, metric) for metric in case.metrics.values() if _is_shown(metric)),
     )

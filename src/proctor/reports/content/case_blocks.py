@@ -10,7 +10,6 @@ from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content.case_data import CaseView, Judged, TrialView
 from proctor.reports.content.case_digest import (
     held_text,
-    is_repeated,
     rate_field,
     rate_sentence,
     reason_of,
@@ -97,7 +96,7 @@ def _case_record(view: CaseView) -> tuple[str, ...]:
     return (
         "CASE", f"{case.eval_set_id}/{case.eval_id}", case.outcome.value,
         f"trials={''.join(_LETTERS.get(trial.outcome, '-') for trial in case.trials)}",
-        rate_field(case) if is_repeated(case) else "", FLAKY if case.flaky else "",
+        rate_field(case), FLAKY if case.flaky else "",
         f"run={view.run_id}", f"agent={view.agent}", when(view.began), f"judging={view.judging}",
         f"place={case.place}" if case.place else "",
     )  # fmt: skip

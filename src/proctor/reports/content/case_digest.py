@@ -75,7 +75,7 @@ _KS = (2, 4, 8)
 
 
 def is_repeated(case: CaseResult) -> bool:
-    """Return whether a case has several trials, so that its pass rate is shown."""
+    """Return whether a case has several trials."""
     return len(case.trials) > 1
 
 
@@ -205,9 +205,9 @@ def means_of(repeats: Repeats, names: Sequence[str]) -> dict[str, Mean]:
 
 
 def rate_field(case: CaseResult) -> str:
-    """Return the share of a case's trials that passed, with its interval: `pass_rate=0.80(0.38-0.96)`."""
+    """Return the share of a case's trials that passed, with its interval: `pass_rate=0.80(0.38-0.96)`; empty unless `has_rate`."""
     low, high = case.interval
-    return f"pass_rate={case.pass_rate:.2f}({low:.2f}-{high:.2f})"
+    return f"pass_rate={case.pass_rate:.2f}({low:.2f}-{high:.2f})" if case.has_rate else ""
 
 
 def score_field(case: CaseResult, metric: MetricVerdict) -> str:

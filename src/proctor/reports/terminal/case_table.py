@@ -16,7 +16,6 @@ from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content.case_digest import (
     Digest,
     held_text,
-    is_repeated,
     rate_sentence,
     rate_text,
     reason_of,
@@ -91,7 +90,7 @@ class Look:
         if case.trials:
             strip = self._page.marks.strip([trial.outcome for trial in case.trials])
             self.strips = max(self.strips, len(strip))
-        if is_repeated(case):
+        if case.has_rate:
             self.rates = max(self.rates, len(rate_text(case)))
             self.intervals = max(self.intervals, len(bounds(*case.interval, self._page.marks)))
             self.sure = self.sure or f"{percent(case.confidence)} % CI"
@@ -350,7 +349,7 @@ class CaseRows:
 
     def _rate(self, case: CaseResult) -> list[Text]:
         """The share of trials that passed, its interval, and whether the case is flaky."""
-        if not is_repeated(case):
+        if not case.has_rate:
             return [Text(), Text(), Text()]
         return [
             Text(rate_text(case)),

@@ -149,6 +149,11 @@ class CaseResult(_MayWait):
         return self.trials_passed / len(self.trials) if self.trials else None
 
     @property
+    def has_rate(self) -> bool:
+        """Whether reports show the pass rate: there are several trials, and at least one was scored."""
+        return len(self.trials) > 1 and bool(self.trials_passed or self.trials_failed)
+
+    @property
     def confidence(self) -> float:
         """The confidence of `interval`: that of the config's `trials`, or else 0.95."""
         return self.rule.confidence if self.rule and self.rule.confidence else CONFIDENCE

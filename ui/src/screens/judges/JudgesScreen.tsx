@@ -1,6 +1,6 @@
 import { Link } from "wouter";
 import { useTitle } from "../../components/text/title";
-import { useData } from "../../data/queries";
+import { useData, useSource } from "../../data/queries";
 import type { FigurePart, JudgeRow, KnownJudgesPage } from "../../data/types";
 import { Breakable } from "../../components/text/Breakable";
 import { LinkButton } from "../../components/forms/Button";
@@ -38,6 +38,7 @@ export function JudgesScreen() {
 }
 
 function Judges({ items }: { items: readonly JudgeRow[] }) {
+  const { live } = useSource();
   const next = nextToCalibrate(items);
   return (
     <>
@@ -51,10 +52,12 @@ function Judges({ items }: { items: readonly JudgeRow[] }) {
               : `Label some verdicts of ${next.metric}: one key for each, and the page shows how many more are needed.`}
           </p>
           <div className="row">
-            <LinkButton to={labelPath(next.last_run ?? "latest", next.metric)} look="first" action="labelNext">
-              Label 20 next
-            </LinkButton>
-            <span className="dim">or with labels from a file:</span>
+            {live && (
+              <LinkButton to={labelPath(next.last_run ?? "latest", next.metric)} look="first" action="labelNext">
+                Label 20 next
+              </LinkButton>
+            )}
+            <span className="dim">{live ? "or with labels from a file:" : "with labels from a file:"}</span>
             <CopyLine text={calibrateCommand(next)} action="command" />
           </div>
         </>
@@ -77,13 +80,14 @@ const COLUMNS: readonly Column<JudgeRow>[] = [
 ];
 
 function Name({ row }: { row: JudgeRow }) {
+  const { live } = useSource();
   return (
     <>
       <b><Breakable text={row.metric} /></b>
       <span className={styles.under}>
         <code><Breakable text={row.model} /></code> · prompt <code>{row.prompt.slice(0, 8)}</code>
       </span>
-      {row.last_run && <Link href={labelPath(row.last_run, row.metric)}>label verdicts</Link>}
+      {live && row.last_run && <Link href={labelPath(row.last_run, row.metric)}>label verdicts</Link>}
       {row.calibration && <span className={`${styles.under} ${styles.narrowOnly}`}><TermText text={calibrationText(row.calibration)} /></span>}
     </>
   );

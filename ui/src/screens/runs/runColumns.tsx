@@ -9,9 +9,9 @@ import { moneyText, numText, percentText } from "../../components/text/numberFor
 import styles from "./RunsScreen.module.css";
 
 export const COLUMNS: readonly Column<RunRow>[] = [
-  { id: "agent", head: "Agent and sets", width: "minmax(0, 1.4fr)", cell: (row) => <Name row={row} /> },
+  { id: "agent", head: "Agent and sets", width: "minmax(0, 1.6fr)", cell: (row) => <Name row={row} /> },
   { id: "outcome", head: "Outcome", width: "136px", narrow: "114px", cell: (row) => <Standing row={row} /> },
-  { id: "cases", head: "Cases", width: "minmax(0, 1.4fr)", optional: true, wideOnly: true, cell: (row) => <Cases row={row} /> },
+  { id: "cases", head: "Cases", width: "minmax(0, 1.3fr)", optional: true, wideOnly: true, cell: (row) => <Cases row={row} /> },
   { id: "rate", head: "Cases passed, 95 % CI", term: "confidenceInterval", width: "164px", narrow: "66px", align: "end", cell: (row) => <Rate row={row} /> },
   { id: "trend", head: "Trend", term: "trend", width: "112px", optional: true, wideOnly: true, cell: (row) => <Trend row={row} /> },
   { id: "cost", head: "Cost", width: "86px", align: "end", optional: true, wideOnly: true, cell: (row) => <Cost row={row} /> },
