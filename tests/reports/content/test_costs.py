@@ -10,10 +10,18 @@ import jsonschema
 import pytest
 
 from proctor.reports.base import ReportOptions, load_report
+from proctor.reports.content.estimate import brief
 from proctor.reports.content.summary import cost_text, dollars, money_of
 from proctor.reports.plain import PlainReport
 from proctor.reports.terminal.run import TerminalReport
-from proctor.schema.results.model_usage import Spent, sum_usage, total_cost
+from proctor.schema.results.model_usage import (
+    Estimate,
+    Forecast,
+    PurposeEstimate,
+    Spent,
+    sum_usage,
+    total_cost,
+)
 from proctor.schema.results.run_result import RunResult
 from proctor.schema.results.score import JudgedBy
 from tests.reports.formats.test_schemas import schema
@@ -111,3 +119,14 @@ def test_json_has_all_of_it_and_null_for_what_is_not_known() -> None:
     assert [spent["cost"] for spent in one["spent"]] == [0.6, None]
     assert one["calibrations"] == {"safety_v1": BADGE}
     assert one["judged_by"] == [{"metric": "safety_v1", "model": "gpt-5", "prompt": "abc"}]
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "text"),
+    [(5.0, 7.0, "6 [5-7] calls"), (6.0, 6.0, "6 calls"), (5.9, 6.1, "6 calls"), (None, None, "6 calls")],
+)
+def test_an_estimate_has_no_interval_of_a_single_value(
+    low: float | None, high: float | None, text: str
+) -> None:
+    calls = PurposeEstimate("judge", calls=Forecast(value=6.0, low=low, high=high))
+    assert f"{text} of judges" in brief(Estimate(cases=2, trials=2, parts=[calls]))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TextIO
 
 from proctor.common.json_values import JsonObject
@@ -79,20 +79,21 @@ def _figures(part: PurposeEstimate) -> Iterator[str]:
 
 
 def _whole(forecast: Forecast) -> str:
-    if forecast.low is None or forecast.high is None:
-        return f"{forecast.value:,.0f}"
-    return f"{forecast.value:,.0f} [{forecast.low:,.0f}-{forecast.high:,.0f}]"
+    return _with_interval(forecast, "{:,.0f}".format)
 
 
 def _time(forecast: Forecast) -> str:
-    if forecast.low is None or forecast.high is None:
-        return f"about {duration(forecast.value)}"
-    return f"about {duration(forecast.value)} [{duration(forecast.low)}-{duration(forecast.high)}]"
+    return f"about {_with_interval(forecast, duration)}"
 
 
 def _cost(forecast: Forecast | None) -> str:
     if forecast is None:
         return "cost unknown"
-    if forecast.low is None or forecast.high is None:
-        return f"about {dollars(forecast.value)}"
-    return f"about {dollars(forecast.value)} [{dollars(forecast.low)}-{dollars(forecast.high)}]"
+    return f"about {_with_interval(forecast, dollars)}"
+
+
+def _with_interval(forecast: Forecast, text: Callable[[float], str]) -> str:
+    """Return a figure with its prediction interval, if there is one and it is more than a single value."""
+    low, high = (None if end is None else text(end) for end in (forecast.low, forecast.high))
+    interval = "" if low is None or high is None or low == high else f" [{low}-{high}]"
+    return f"{text(forecast.value)}{interval}"
