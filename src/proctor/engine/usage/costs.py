@@ -11,7 +11,7 @@ from proctor.schema.evidence.event import WaitingEvent
 from proctor.schema.evidence.simulated_user import SimulatedUser, UserReply
 from proctor.schema.evidence.trial import Attempt, Failure, FailureKind, Trial
 from proctor.schema.evidence.turn import Turn
-from proctor.schema.format.content import TOKEN_PARTS
+from proctor.schema.format.content import total_tokens
 from proctor.schema.results.model_usage import Spent, sum_usage, total_cost, without
 from proctor.schema.results.run_result import CaseResult
 from proctor.schema.results.score import MetricScore
@@ -156,7 +156,7 @@ class AgentUsage:
         for turn in turns:
             for event in turn.get("events") or ():
                 if usage := event.get("usage_metadata"):
-                    self.tokens += usage.get("total_token_count") or _sum_of(usage)
+                    self.tokens += total_tokens(usage) or 0
                     self.costs.add(event.get("model_version"), usage)
                 if model := event.get("model_version"):
                     self.models.add(model)
@@ -164,11 +164,6 @@ class AgentUsage:
     def _note(self, position: int, number: int, trial: dict[str, Any], failure: Failure) -> None:
         text = f"{trial['eval_set_id']}/{trial['eval_id']}, {failure.cause}"
         self._retried[position, number] = (failure.where == "simulator", text)
-
-
-def _sum_of(usage: Mapping[str, Any]) -> int:
-    """Return the tokens of a call whose total was not reported."""
-    return sum(usage.get(name) or 0 for name in TOKEN_PARTS)
 
 
 def is_about_retries(warning: str) -> bool:

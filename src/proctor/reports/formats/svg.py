@@ -1,6 +1,6 @@
 """The outcomes of a run and the scores of each metric as one picture, for a Markdown file in a repository.
 
-The file loads nothing and has no script and no link. Its colours follow the reader's preference on a ground of their own, so
+The file loads nothing and has no script and no link. Its colours and its background follow the reader's preference, so
 that it is legible on a light and on a dark page. `title` and `desc` state its numbers. Its size is bounded.
 """
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from enum import Enum
 from math import isfinite
 from types import ModuleType
@@ -347,13 +347,20 @@ class ModalityTokenCount(ContentModel):
     token_count: int | None = None
 
 
-TOKEN_PARTS = (
+_TOKEN_PARTS = (
     "prompt_token_count",
     "tool_use_prompt_token_count",
     "candidates_token_count",
     "thoughts_token_count",
 )
 """The counts of a call whose sum is its total."""
+
+
+def total_tokens(usage: Mapping[str, Any]) -> int | None:
+    """Return the total in a call's usage by field; if it was not reported, the sum of the parts that were."""
+    total: int | None = usage.get("total_token_count")
+    parts = [count for name in _TOKEN_PARTS if (count := usage.get(name)) is not None]
+    return sum(parts) if parts and not total else total
 
 
 class UsageMetadata(ContentModel):
@@ -374,8 +381,7 @@ class UsageMetadata(ContentModel):
     @property
     def tokens(self) -> int | None:
         """The total; if it was not reported, the sum of the parts that were."""
-        parts = [count for name in TOKEN_PARTS if (count := getattr(self, name)) is not None]
-        return self.total_token_count or (sum(parts) if parts else self.total_token_count)
+        return total_tokens(self.__dict__)
 
 
 GenerateContentResponseUsageMetadata = UsageMetadata
