@@ -187,6 +187,5 @@ def test_a_report_may_ask_for_extras_by_the_former_name(tmp_path: Path) -> None:
     assert out.getvalue().count("StoreExtras") == 2
 
 
-def test_options_of_a_report_take_the_former_name_of_extras() -> None:
-    assert ReportOptions(beside=1) == ReportOptions(extras=1)
+def test_options_of_a_report_have_the_former_name_of_extras() -> None:
     assert replace(ReportOptions(extras=1), width=80).beside == 1

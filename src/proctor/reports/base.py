@@ -35,13 +35,11 @@ class ReportOptions:
     """The relative path of the picture that the same command writes (the report `svg`), for a report that can show it."""
     extras: object | None = None
     """More data of the store for reports that show it (`shows_extras`, formerly `looks_beside`): see `web.pages.bundle.extras`."""
-    beside: object | None = None
-    """The former name of `extras`."""
 
-    def __post_init__(self) -> None:
-        extras = self.beside if self.extras is None else self.extras
-        for name in ("extras", "beside"):
-            object.__setattr__(self, name, extras)
+    @property
+    def beside(self) -> object | None:
+        """Return `extras`, by its former name."""
+        return self.extras
 
 
 DEFAULTS = ReportOptions()

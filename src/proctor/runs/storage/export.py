@@ -49,7 +49,7 @@ def export_run(  # noqa: PLR0913 - `beside` is a former name
     if not isinstance(run, RunResult):
         raise SetupError(f"run: expected a result, such as `load_run` returns, got {safe_repr(run)}")
     report = load_report(format)
-    options = ReportOptions(extras=extras, beside=beside)
+    options = ReportOptions(extras=beside if extras is None else extras)
     if not isinstance(out, str | Path):
         report.write([run], out, options=options)
         return []
