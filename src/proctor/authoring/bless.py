@@ -14,7 +14,7 @@ from proctor.files.edit.case import YamlCases, case_edits, check_in_place
 from proctor.files.edit.editable_file import text_of_file
 from proctor.files.edit.line_changes import LineChange, TextLines
 from proctor.files.eval_sets.eval_set_file import EvalSetFile, read_case
-from proctor.files.eval_sets.source import open_eval_set
+from proctor.files.eval_sets.source import open_cases, open_eval_set
 from proctor.files.text.json_stream import no_collection
 from proctor.runs.attempts import find_current_run
 from proctor.runs.setup.settings import project_root
@@ -24,7 +24,7 @@ from proctor.schema.evidence.trial import Trial
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.content import text_of
 from proctor.schema.format.invocation import Invocation
-from proctor.schema.results.manifest import Manifest, PlannedCase
+from proctor.schema.results.manifest import PlannedCase
 from proctor.schema.results.run_result import CaseResult, Outcome
 from proctor.schema.serialize import case_hash
 
@@ -97,6 +97,7 @@ def bless(
     store: StoreLike = None,
     trial: int | Mapping[str, int] | None = None,
     force: bool = False,
+    validate: bool = True,
     on_case: OnCase | None = None,
     root: Path | None = None,
 ) -> list[Blessing]:
@@ -107,7 +108,8 @@ def bless(
     needed where a case's trials did not go alike; by `set/case`, where each has its own), and the keys of the expected final state. `Blessing.write` writes.
 
     The files are those of the project in which this runs, or of the folder `root`, even if the run was made in another copy
-    of the project. `on_case` is called before each step of a case; an exception that it raises ends the work.
+    of the project. Without `validate` their other cases need not be valid, which is faster and enough to show the changes.
+    `on_case` is called before each step of a case; an exception that it raises ends the work.
 
     A case that was not run to its end, has another content than it was run with (`force` goes on where its turns are
     still the same), or is written in a form that cannot be changed in place, is in `refused` of its file.
@@ -119,7 +121,7 @@ def bless(
     runs = as_store(store)
     ended = EndedCases.read(runs, find_current_run(runs, run))
     return bless_opened(
-        lambda path, _: open_eval_set(path),
+        (lambda path, _: open_eval_set(path)) if validate else open_cases,
         ended,
         _cases_named(ended, cases) if cases else None,
         trial,
@@ -270,7 +272,7 @@ class _Chosen:
         """The sets of these ids, with their files."""
         self._check_names(set_ids)
         manifest = self._run.manifest
-        folder, here = Path(manifest.folder or "."), root or _project_of(manifest)
+        folder, here = Path(manifest.folder or "."), root or project_root(Path.cwd()) or Path.cwd()
         for one in manifest.sets:
             if one.eval_set_id not in set_ids:
                 continue
@@ -280,15 +282,9 @@ class _Chosen:
             if path is None:
                 raise SetupError(
                     f"the run {self._run.run_id} was made in {folder}, and this project ({here}) has no file {one.path}: "
-                    "run `proctor bless` in that folder"
+                    "run `proctor bless` in the project that has it"
                 )
             yield one.eval_set_id, path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
-
-
-def _project_of(manifest: Manifest) -> Path:
-    """Return the project of the working folder; if nothing marks one, the run's folder, if that contains it."""
-    here, folder = Path.cwd(), Path(manifest.folder or ".")
-    return project_root(here) or (folder if here.is_relative_to(folder) else here)
 
 
 def set_in_project(folder: Path, path: str, root: Path) -> Path | None:
@@ -296,12 +292,13 @@ def set_in_project(folder: Path, path: str, root: Path) -> Path | None:
 
     The run may have been made in another copy of the project: its folder is then looked up below `root` by its last parts.
     """
+    file = folder / path
     if folder.resolve().is_relative_to(root.resolve()):
-        return folder / path
-    if Path(path).is_absolute():
+        return file
+    if not file.is_relative_to(folder):
         return None
-    tails = (Path(*folder.parts[first:]) for first in range(1, len(folder.parts) + 1))
-    return next((candidate for tail in tails if (candidate := root / tail / path).is_file()), None)
+    starts = range(1, len(folder.parts) + 1)
+    return next((one for at in starts if (one := root.joinpath(*file.parts[at:])).is_file()), None)
 
 
 def _trials_of(result: CaseResult, number: int | None) -> list[tuple[Trial, Outcome]]:

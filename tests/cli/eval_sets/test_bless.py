@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 
 from tests.cli.project import case, in_this_process, make_project, write_set
+from tests.web.stored_runs import working_in
 
 
 @pytest.fixture(autouse=True)
@@ -43,6 +45,25 @@ def test_a_dry_run_only_shows() -> None:
     assert done.returncode == 0
     assert "+++ cases.evalset.json" in done.stdout
     assert Path("cases.evalset.json").read_bytes() == before
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["two.evalset.yaml", "two.evalset.json"])
+def test_a_dry_run_reads_only_its_cases_and_a_write_reads_all(name: str) -> None:
+    Path("two.evalset.yaml").write_text(
+        "cases:\n- case: a\n  ask: bye\n  expect: Bye.\n- case: b\n  ask: hm\n  expect: Hm.\n"
+    )
+    if name.endswith(".json"):
+        in_this_process("convert", "two.evalset.yaml", name)
+    assert in_this_process("eval", "agent.py", name).returncode == 1
+    whole = in_this_process("bless", "latest", "b", "--dry-run")
+    for key in ("ask", "user_content"):
+        Path(name).write_text(Path(name).read_text().replace(key, f"x{key}", 1))
+    done = in_this_process("bless", "latest", "b", "--dry-run")
+    assert (done.returncode, done.stdout) == (0, whole.stdout), done.stderr
+    refused = in_this_process("bless", "latest", "b", "--yes")
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert f"{name}:" in refused.stderr
 
 
 def test_nothing_is_written_without_a_confirmation() -> None:
@@ -129,3 +150,24 @@ def test_lost_comment_is_reported_before_anything_is_written() -> None:
     in_this_process("eval", "agent.py", "s.evalset.yaml")
     done = in_this_process("bless", "--yes")
     assert "warning: s.evalset.yaml:5: # look first: this comment is removed with its entry" in done.stderr
+
+
+def _file_named_in_a_copy(eval_set: str, copy: Path) -> str:
+    """Run a set, copy the project, delete the original, and return the file that a blessing in the copy names."""
+    here = Path.cwd()
+    assert in_this_process("eval", "agent.py", eval_set).returncode == 1
+    shutil.copytree(here, copy, ignore=shutil.ignore_patterns("copy"))
+    Path("cases.evalset.json").unlink()
+    with working_in(copy):
+        return in_this_process("bless", "--dry-run").stdout.partition("\n")[0]
+
+
+@pytest.mark.slow
+def test_a_set_that_was_named_by_its_absolute_path_is_found_in_a_copy(tmp_path: Path) -> None:
+    copy = tmp_path.with_name("copy")
+    assert _file_named_in_a_copy(str(Path("cases.evalset.json").absolute()), copy) == "--- cases.evalset.json"
+
+
+@pytest.mark.slow
+def test_a_copy_below_the_folder_of_the_run_is_a_project(tmp_path: Path) -> None:
+    assert _file_named_in_a_copy("cases.evalset.json", tmp_path / "copy") == "--- cases.evalset.json"

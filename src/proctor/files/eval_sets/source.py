@@ -126,6 +126,11 @@ def open_excerpt(path: Path, ids: Collection[str]) -> EvalSetFile | None:
     return None
 
 
+def open_cases(path: Path, ids: Collection[str]) -> EvalSetFile:
+    """Return a set with at least the cases that have these ids; the other cases need not be valid. Errors as `open_eval_set`."""
+    return open_excerpt(path, ids) or open_eval_set(path, validate=False)
+
+
 def load_eval_set(path: str | Path, *, allow_duplicate_ids: bool = False) -> EvalSet:
     """Read a whole set into memory; a set without cases is accepted. Errors as `open_eval_set`."""
     return open_eval_set(path, allow_duplicate_ids=allow_duplicate_ids, allow_empty=True).eval_set()

@@ -13,7 +13,6 @@ from typing import Annotated
 from fastapi import Depends, Request
 
 from proctor.errors import SetupError
-from proctor.files.eval_sets.documents import YAML_SUFFIXES
 from proctor.files.eval_sets.eval_set_file import EvalSetFile
 from proctor.files.eval_sets.source import open_eval_set, open_excerpt
 from proctor.runs.storage.open import open_runs, open_store
@@ -125,15 +124,11 @@ class ServerContext:
         """
         return self._sets.get(path, lambda: open_eval_set(path), stamp=file_state(path))
 
-    def locate_cases(self, path: Path, ids: Collection[str]) -> EvalSetFile:
-        """Return a set with at least the cases that have these ids; of others it may be unknown whether they are valid.
-
-        Errors as `open_eval_set`.
-        """
-        if path.suffix.lower() in YAML_SUFFIXES:
-            return open_excerpt(path, ids) or self.open_eval_set(path)
-        key = path, "located"
-        return self._sets.get(key, lambda: open_eval_set(path, validate=False), stamp=file_state(path))
+    def open_cases(self, path: Path, ids: Collection[str]) -> EvalSetFile:
+        """Return a set with at least the cases that have these ids; the other cases need not be valid. Errors as `open_eval_set`."""
+        return open_excerpt(path, ids) or self._sets.get(
+            (path, "not validated"), lambda: open_eval_set(path, validate=False), stamp=file_state(path)
+        )
 
     @contextmanager
     def runs(self) -> Iterator[Store]:

@@ -55,7 +55,7 @@ async def preview_bless(
 
     def preview(on_case: OnCase) -> BlessPage:
         with context.runs() as store, no_collection():
-            review = Review(store, run, context.root, context.locate_cases)
+            review = Review(store, run, context.root, context.open_cases)
             return review.page(form.cases, form.trials, force=form.force, on_case=on_case)
 
     page = await work_while_connected(request, preview)
