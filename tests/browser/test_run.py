@@ -154,11 +154,11 @@ class TestARunThatIsOver:
         _open(page, site, "travel.flawed")
         page.get_by_text("Columns", exact=True).click()
         axe(page)
-        page.get_by_role("checkbox", name="Duration of a turn").check()
+        page.get_by_role("checkbox", name="invocation_duration").check()
         page.get_by_role("checkbox", name="final_session_state").uncheck()
         page.keyboard.press("Escape")
         heads = page.get_by_role("table", name="Cases").get_by_role("columnheader")
-        expect(heads.filter(has_text="Turn")).to_be_visible()
+        expect(heads.filter(has_text="invocation_duration")).to_be_visible()
         expect(heads.filter(has_text="final_session_state")).to_have_count(0)
         assert "cols=" in page.url
 

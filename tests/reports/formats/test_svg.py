@@ -74,6 +74,9 @@ def test_a_metric_that_could_not_be_computed_is_not_missed() -> None:
     scored = [case("a", P, metric("m", [1.0], 0.8)), case("b", F, metric("m", [0.25], 0.8, F))]
     assert "threshold 0.8 \u00b7 missed in 1 of 2, 1 in error" in texts(run(*scored, broken))
     assert "threshold 0.8 \u00b7 1 in error" in texts(run(broken))
+    assert 'rect class="fail"' not in written(
+        run(case("c", Outcome.ERROR, metric("m", [1.0], 0.8, Outcome.ERROR)))
+    )
 
 
 def test_its_size_is_bounded_and_it_states_what_is_left_out() -> None:

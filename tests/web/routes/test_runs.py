@@ -16,7 +16,7 @@ from fastapi.testclient import TestClient
 from proctor.reports.content.case_digest import deciding, reason_of
 from proctor.reports.content.failure_causes import Cause
 from proctor.schema.results.manifest import RunSummary
-from proctor.schema.results.run_result import CaseResult, Outcome
+from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome
 from proctor.stores.sqlite.file import open_store
 from proctor.web.pages.bounded_cache import BoundedCache
 from proctor.web.pages.runs.case_table import CaseRow, case_row
@@ -169,21 +169,37 @@ def test_the_table_has_every_case_as_the_reports_have_it(
         assert row["flaky"] == bool(rate and rate["flaky"])
 
 
-_FIGURES = ("token_usage_v1", "invocation_duration_v1", "tool_call_count_v1", "inference_call_count_v1")
+_FIGURES = ("token_usage_v1", "invocation_duration_v1")
 
 
-def test_what_missed_is_what_the_text_report_gives_as_evidence(
+@pytest.mark.parametrize("name", RUNS)
+def test_a_row_counts_a_metric_as_missed_or_in_error_as_the_table_of_all_metrics_does(
+    project: tuple[Path, dict[str, str]], asked: TestClient, name: str
+) -> None:
+    rows, page = page_of(asked, project[1][name], "/cases")["items"], page_of(asked, project[1][name])
+    for metric in page["metrics"]:
+        missed, errors = ([row for row in rows if metric["name"] in row[key]] for key in ("missed", "errors"))
+        assert len(missed) == (metric["outcomes"].get("failed", 0) if metric["gate"] else 0)
+        assert len(errors) == metric["outcomes"].get("error", 0)
+
+
+def test_an_error_is_not_a_miss_even_with_a_score(
     project: tuple[Path, dict[str, str]], asked: TestClient
 ) -> None:
     rows = page_of(asked, project[1]["two sets, a rule"], "/cases")["items"]
-    assert {row["eval_id"]: row["missed"] for row in rows if row["eval_set_id"] == "greetings"} == {
-        "always": [],
-        "moody": ["response_match_score"],
-        "mended": ["response_match_score"],
-        "spoiled": [],
-        "break": ["response_match_score"],
-        "always <script>alert(1)</script>": [],
+    assert {
+        row["eval_id"]: (row["missed"], row["errors"]) for row in rows if row["eval_set_id"] == "greetings"
+    } == {
+        "always": ([], []),
+        "moody": (["response_match_score"], []),
+        "mended": (["response_match_score"], []),
+        "spoiled": ([], []),
+        "break": ([], ["response_match_score"]),
+        "always <script>alert(1)</script>": ([], []),
     }
+    metric = MetricVerdict("m", Outcome.ERROR, 1.0, 0.8)
+    row = case_row(0, CaseResult("set", "case", Outcome.ERROR, metrics={"m": metric}), None)
+    assert (row.scores, row.missed, row.errors) == ({"m": 1.0}, [], ["m"])
 
 
 def test_a_page_shows_what_exactly_was_run(project: tuple[Path, dict[str, str]], asked: TestClient) -> None:

@@ -2102,6 +2102,8 @@ export interface components {
             };
             /** Missed */
             missed: string[];
+            /** Errors */
+            errors: string[];
             /** Low */
             low: number | null;
             /** High */

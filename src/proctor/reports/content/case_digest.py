@@ -441,7 +441,7 @@ def _telling_metric(cases: Sequence[CaseResult | None], metrics: Sequence[str]) 
 
 def _misses(case: CaseResult | None, metric: str) -> bool:
     verdict = case.metrics.get(metric) if case is not None else None
-    return verdict is not None and verdict.outcome is Outcome.FAILED
+    return verdict is not None and verdict.is_missed
 
 
 def _score(case: CaseResult, metric: str) -> float | None:

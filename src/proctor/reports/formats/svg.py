@@ -18,7 +18,7 @@ from typing import ClassVar, TextIO
 from proctor.common.safe_text import clean, count_text, shorten
 from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content import public_text
-from proctor.reports.content.case_digest import TELLING, Digest, deciding, mean_text
+from proctor.reports.content.case_digest import Digest, mean_text
 from proctor.reports.content.case_words import WORDS
 from proctor.reports.content.summary import sentence, set_names
 from proctor.reports.content.symbols import UNICODE, short_names
@@ -99,9 +99,8 @@ class _Picture:
         digest, metrics = Digest(), dict[str, _Scores]()
         for case in run.cases:
             digest.add(case)
-            missed = {metric.name for metric in deciding(case)} if case.outcome in TELLING else set()
             for name, verdict in case.metrics.items():
-                metrics.setdefault(name, _Scores()).add(verdict, is_missed=name in missed)
+                metrics.setdefault(name, _Scores()).add(verdict)
         sign = UNICODE.outcomes.get(run.outcome, UNICODE.rest)
         self.text("head", f"{sign} {sentence(run, flaky=digest.repeats.flaky)}", longest=82)
         self.text("dim", " · ".join(filter(None, (run.agent, run.run_id and f"run {run.run_id}"))))
@@ -127,7 +126,7 @@ class _Picture:
         self.text("name", "   ".join(words))
 
     def _metrics(self, metrics: Mapping[str, _Scores], means: Mapping[str, str]) -> None:
-        """Draw the metrics in two columns, first those that decide, and of these first those that most cases missed."""
+        """Draw the metrics in two columns, first those that decide, and of these first those missed or in error in most cases."""
         drawn = [name for name, scores in metrics.items() if scores.gate or scores.bins(name)]
         names = sorted(
             drawn, key=lambda name: (not metrics[name].gate, -metrics[name].failed - metrics[name].errors)
@@ -186,16 +185,16 @@ class _Scores:
     _values: array[float] = field(default_factory=lambda: array("d"))
     _missed: bytearray = field(default_factory=bytearray)
 
-    def add(self, verdict: MetricVerdict, *, is_missed: bool) -> None:
+    def add(self, verdict: MetricVerdict) -> None:
         self.gate |= verdict.gate
         self.scored += verdict.outcome not in _UNDECIDED and verdict.outcome is not Outcome.ERROR
-        self.failed += verdict.outcome is Outcome.FAILED
+        self.failed += verdict.is_missed
         self.errors += verdict.outcome is Outcome.ERROR
         if verdict.threshold is not None:
             self.thresholds.add(verdict.threshold)
         if verdict.score is not None and math.isfinite(verdict.score):
             self._values.append(verdict.score)
-            self._missed.append(is_missed)
+            self._missed.append(verdict.is_missed)
 
     def facts(self, mean: str) -> str:
         """Return the mean, the threshold, in how many cases it was missed, and in how many not scored."""

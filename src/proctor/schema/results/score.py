@@ -255,6 +255,11 @@ class MetricVerdict:
         return len(values), sum(self.threshold is not None and value >= self.threshold for value in values)
 
     @property
+    def is_missed(self) -> bool:
+        """Whether it takes part in the verdict and its score does not meet the threshold; an error is not a miss."""
+        return self.gate and self.outcome is Outcome.FAILED
+
+    @property
     def scored(self) -> int:
         """The number of trials with a score."""
         return self.counts[0]

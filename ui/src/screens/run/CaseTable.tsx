@@ -9,7 +9,7 @@ import { FilterBox, type Offer } from "../../components/tables/FilterBox";
 import { Table } from "../../components/tables/Table";
 import { numText } from "../../components/text/numberFormats";
 import styles from "./Run.module.css";
-import { MOST_METRICS } from "./caseColumns";
+import { MOST_METRICS } from "./columns/caseColumns";
 import { type FilterTerms, needsAttention, suggestions } from "./caseFilter";
 import { noMatchText } from "./runText";
 import { type ShownCases, useCasePath } from "./useShownCases";
@@ -57,7 +57,7 @@ export function CaseTable({ page, total, table, reading, watched, tools }: Props
         <div className={`${styles.tools} no-print`}>
           {deciding > MOST_METRICS && !query.has("cols") && (
             <span className={`${styles.hint} dim small`}>
-              the {MOST_METRICS} of {numText(deciding)} metrics that cases missed most
+              the {MOST_METRICS} of {numText(deciding)} metrics missed or in error in most cases
             </span>
           )}
           <span className="dim small">{sort ? `sorted by ${sort.replace(/^-/, "")}` : "sorted by change"}</span>

@@ -16,7 +16,7 @@ import { AuditLine } from "../audit/AuditLine";
 import { RunButton } from "../start/RunDialog";
 import { CaseTable } from "./CaseTable";
 import { needsEvidence } from "./caseFilter";
-import { ColumnChooser } from "./ColumnChooser";
+import { ColumnChooser } from "./columns/ColumnChooser";
 import { PreviousRate, Details, Judgings, Warnings } from "./Details";
 import { KeyFigures } from "./KeyFigures";
 import { LivePanel, Unfinished } from "./LivePanel";

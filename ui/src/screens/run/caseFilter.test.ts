@@ -3,11 +3,11 @@ import type { CaseRow } from "../../data/types";
 import { distance, needsAttention, searchFailure, saidTexts, suggestions, rank, readFilter, tokens, sortByChange } from "./caseFilter";
 
 const SAID = new Map([["hello", new Set([2, 4])], ["two, words", new Set([3])]]);
-const WORDS = { said: SAID, tools: ["get_order"], metrics: ["tool_trajectory_avg_score", "response_match_score", "safety_v1"], sets: ["booking", "refunds"], tags: ["smoke", "two words"] };
+const WORDS = { said: SAID, tools: ["get_order"], metrics: ["tool_trajectory_avg_score", "response_match_score", "safety_v1", "token_usage_v1"], sets: ["booking", "refunds"], tags: ["smoke", "two words"] };
 
 function row(part: Partial<CaseRow> = {}): CaseRow {
   return {
-    position: 0, eval_set_id: "booking", eval_id: "two_turns", outcome: "passed", strip: "p", why: "", cause: "", scores: {}, missed: [],
+    position: 0, eval_set_id: "booking", eval_id: "two_turns", outcome: "passed", strip: "p", why: "", cause: "", scores: {}, missed: [], errors: [],
     low: null, high: null, cost: null, seconds: null, tokens: null, flaky: false, played: false, tags: [], tools: [], place: "", change: null, was: null,
     ...part,
   };
@@ -15,7 +15,7 @@ function row(part: Partial<CaseRow> = {}): CaseRow {
 
 const FAILED = row({ position: 1, outcome: "failed", strip: "f", cause: "tool_trajectory_avg_score: called in another order: a, b (expected b, a)", tools: ["get_order", "refund"], why: "`covers` is 4, expected 2", scores: { tool_trajectory_avg_score: 0.4 }, missed: ["tool_trajectory_avg_score"], change: "worse", was: "passed" });
 const FLAKY = row({ position: 2, strip: "pfp", flaky: true, tags: ["smoke"], scores: { tool_trajectory_avg_score: 1, response_match_score: 0.7 } });
-const BROKEN = row({ position: 3, eval_id: "refund", eval_set_id: "refunds", outcome: "error", strip: "e", cost: 0.2, tags: ["two words"], tools: ["get_order"], scores: { tool_trajectory_avg_score: null } });
+const BROKEN = row({ position: 3, eval_id: "refund", eval_set_id: "refunds", outcome: "error", strip: "e", cost: 0.2, tags: ["two words"], tools: ["get_order"], scores: { tool_trajectory_avg_score: 1, safety_v1: null }, errors: ["tool_trajectory_avg_score"], tokens: 900 });
 const FINE = row({ position: 4, change: "better", was: "failed", played: true });
 const ALL = [FAILED, FLAKY, BROKEN, FINE];
 
@@ -49,6 +49,7 @@ describe("what a filter finds", () => {
     ["not not flaky", [2]],
     ["trajectory<0.8", [1]],
     ["trajectory>=1 flaky", [2]],
+    ["token_usage_v1>800", [3]],
     ["response_match_score=0.7", [2]],
     ["cost>$0.1", [3]],
     ["trials>1", [2]],
@@ -59,6 +60,7 @@ describe("what a filter finds", () => {
     ["case:two", [1, 2, 4]],
     ["why:covers", [1]],
     ["missed:trajectory", [1]],
+    ["error:trajectory", [3]],
     ["played", [4]],
     ["new", [2, 3]],
     ["COVERS", [1]],

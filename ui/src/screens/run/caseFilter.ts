@@ -1,5 +1,6 @@
 // The language that cases are filtered by: `outcome:failed,error or flaky`, `changed:worse`, `trajectory<0.8`, `tag:x`, words.
 import type { CaseRow } from "../../data/types";
+import { scoreOf } from "./columns/metricScore";
 
 /** What there is to filter by in one run. */
 export interface FilterTerms {
@@ -40,7 +41,7 @@ const NUMBERS: Record<string, (row: CaseRow) => number | null> = {
   trials: (row) => row.strip.length,
   passed: (row) => (row.strip ? row.strip.split("p").length - 1 : null),
 };
-const FIELDS = ["outcome", "changed", "was", "tag", "tool", "said", "set", "case", "why", "cause", "missed"];
+const FIELDS = ["outcome", "changed", "was", "tag", "tool", "said", "set", "case", "why", "cause", "missed", "error"];
 const COMPARE: Record<string, (one: number, other: number) => boolean> = {
   "<": (one, other) => one < other,
   "<=": (one, other) => one <= other,
@@ -190,7 +191,7 @@ function comparison(name: string, sign: string, value: string, words: FilterTerm
   if (!compare || limit === null) {
     throw new FilterError(`${name}${sign} takes a number, as in ${name}${sign}0.8${value ? `, and not ${value}` : ""}.`);
   }
-  const read = NUMBERS[name.toLowerCase()] ?? scoreOf(name, words.metrics);
+  const read = NUMBERS[name.toLowerCase()] ?? scoreNamed(name, words.metrics);
   return (row) => {
     const found = read(row);
     return found !== null && compare(found, limit);
@@ -203,14 +204,14 @@ function numberOf(text: string): number | null {
 }
 
 /** A metric by its name, or by a part that only one has. */
-function scoreOf(name: string, metrics: readonly string[]): (row: CaseRow) => number | null {
+function scoreNamed(name: string, metrics: readonly string[]): (row: CaseRow) => number | null {
   const low = name.toLowerCase();
   const exact = metrics.find((one) => one.toLowerCase() === low);
   const near = exact ? [exact] : metrics.filter((one) => one.toLowerCase().includes(low));
   const [metric, ...others] = near;
   if (metric === undefined) throw new FilterError(`no metric ${name}${suggestion(name, [...metrics, ...Object.keys(NUMBERS)])}`);
   if (others.length) throw new FilterError(`${name} may be ${near.join(" or ")}: write more of its name.`);
-  return (row) => row.scores[metric] ?? null;
+  return (row) => scoreOf(row, metric) ?? null;
 }
 
 function field(key: string, value: string, text: string, words: FilterTerms): Test {
@@ -236,6 +237,8 @@ function field(key: string, value: string, text: string, words: FilterTerms): Te
       return (row) => values.some((part) => holds(row.eval_set_id, part));
     case "case":
       return (row) => values.some((part) => holds(row.eval_id, part));
+    case "error":
+      return (row) => row.errors.some((metric) => values.some((part) => holds(metric, part)));
     case "missed":
       return (row) => row.missed.some((metric) => values.some((part) => holds(metric, part)));
     default:
@@ -278,7 +281,7 @@ export function saidTexts(filter: string): string[] {
   }
 }
 
-const EXAMPLES: Record<string, string> = { outcome: "failed,error", changed: "worse", was: "passed", missed: "response", tool: "get_order", said: "refund", cause: "get_order" };
+const EXAMPLES: Record<string, string> = { outcome: "failed,error", changed: "worse", was: "passed", missed: "response", error: "response", tool: "get_order", said: "refund", cause: "get_order" };
 
 function oneOf(values: readonly string[], known: readonly string[], key: string, read: (row: CaseRow) => string | null): Test {
   const names = values.map((one) => one.toLowerCase().replace("-", "_"));
@@ -350,6 +353,7 @@ function candidates({ metrics, sets, tags, tools = [] }: FilterTerms): string[] 
     ...tools.map((one) => `tool:${quoted(one)}`),
     ...(sets.length > 1 ? sets.map((one) => `set:${quoted(one)}`) : []),
     ...metrics.map((one) => `missed:${one}`),
+    ...metrics.map((one) => `error:${one}`),
     ...metrics.map((one) => `${one}<`),
     ...Object.keys(NUMBERS).map((one) => `${one}>`),
   ];

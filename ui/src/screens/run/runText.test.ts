@@ -11,7 +11,7 @@ const MANY = [metric("a", 0), metric("b", 2), metric("c", 0), metric("d", 5), me
 describe("decidingMetrics", () => {
   it.each<[name: string, most: number, wanted: string]>([
     ["all of them, in their order, where there is room", 5, "abcde"],
-    ["those that cases missed most, in their order", 2, "bd"],
+    ["those missed or in error in most cases, in their order", 2, "bd"],
     ["of those that are alike, the first", 3, "abd"],
   ])("takes %s", (_, most, wanted) => {
     const names = decidingMetrics({ metrics: MANY }, most).map(({ name }) => name);
@@ -61,11 +61,11 @@ describe("asMarkdown", () => {
   });
 
   it("has the columns of the table, and the number of the cases that a filter takes", () => {
-    const row = { eval_id: "c", outcome: "failed", strip: "pf", why: "`a` | b", scores: { tool_use: 0.5, hidden: 1 }, cost: 0.25, seconds: 2, tokens: 1200 } as unknown as CaseRow;
-    const metrics = [metric("tool_use", 1), metric("hidden", 0)];
+    const row = { eval_id: "c", outcome: "failed", strip: "pf", why: "`a` | b", scores: { tool_use: 0.5, hidden: 1 }, errors: [], cost: 0.25, seconds: 2, tokens: 1200 } as unknown as CaseRow;
+    const metrics = [metric("tool_use", 1), metric("hidden", 0), metric("invocation_duration_v1", 0), metric("token_usage_v1", 0)];
     const columns = ["case", "trials", "why", "tool_use", "seconds", "tokens", "cost"].map((id) => ({ id }));
     const table = asMarkdown({ ...page, metrics }, [row], columns).slice(HEAD.length);
-    expect(table).toBe("\n1 of 8 cases:\n\n| Case | Trials | Why | tool\\_use | Turn | Tokens | Cost |\n| --- | --- | --- | --- | --- | --- | --- |\n| `c` | 1 passed, 1 failed | `a` \\| b | 0.50 | 2 s | 1,200 | $0.25 |\n");
+    expect(table).toBe("\n1 of 8 cases:\n\n| Case | Trials | Why | tool\\_use | invocation\\_duration\\_v1 | token\\_usage\\_v1 | Cost |\n| --- | --- | --- | --- | --- | --- | --- |\n| `c` | 1 passed, 1 failed | `a` \\| b | 0.50 | 2 s | 1,200 | $0.25 |\n");
   });
 });
 

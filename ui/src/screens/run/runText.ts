@@ -2,8 +2,9 @@ import type { BaselinesPage, CaseRow, LiveProgress, RunManagement, RunPage } fro
 import { outcomeWord } from "../../components/charts/Outcome";
 import { stripText } from "../../components/charts/TrialStrip";
 import { mdCode, mdProse, mdTable, mdText } from "../../components/text/markdown";
-import { moneyText, numText, percentText, scoreText, secondsText } from "../../components/text/numberFormats";
+import { moneyText, numText, percentText, secondsText } from "../../components/text/numberFormats";
 import { needsEvidence } from "./caseFilter";
+import { columnName, metricText } from "./columns/metricScore";
 
 /** What is run against what: `travel_agent on booking, refunds`. */
 export function titleOf(page: RunPage): string {
@@ -92,11 +93,15 @@ export function trialCounts({ trials }: Pick<RunPage, "trials">): { count: numbe
   return { count, of: count + (trials.failed ?? 0), unscored: trials.error ?? 0 };
 }
 
-/** The metrics that decide; of many, as many as there is room for: those that cases missed most. */
+/** In how many cases a metric needs a look: it was missed, or it is in error. */
+export function troubleCount({ outcomes }: Pick<RunPage["metrics"][number], "outcomes">): number {
+  return (outcomes.failed ?? 0) + (outcomes.error ?? 0);
+}
+
+/** The metrics that decide; of many, as many as there is room for: those missed or in error in most cases. */
 export function decidingMetrics({ metrics }: Pick<RunPage, "metrics">, most: number): RunPage["metrics"] {
   const deciding = metrics.filter(({ gate }) => gate);
-  const missed = ({ outcomes }: RunPage["metrics"][number]) => (outcomes["failed"] ?? 0) + (outcomes["error"] ?? 0);
-  const kept = new Set([...deciding].sort((one, other) => missed(other) - missed(one)).slice(0, most));
+  const kept = new Set([...deciding].sort((one, other) => troubleCount(other) - troubleCount(one)).slice(0, most));
   return deciding.filter((metric) => kept.has(metric));
 }
 
@@ -124,13 +129,11 @@ const COLUMN_TEXTS: Readonly<Record<string, ColumnText>> = {
   outcome: { head: "Outcome", text: ({ outcome }) => outcomeWord(outcome) },
   trials: { head: "Trials", text: ({ strip }) => stripText(strip) },
   why: { head: "Why", text: ({ why }) => mdProse(why) },
-  seconds: { head: "Turn", text: ({ seconds }) => secondsText(seconds) },
-  tokens: { head: "Tokens", text: ({ tokens }) => numText(tokens, 0) },
   cost: { head: "Cost", text: ({ cost }) => moneyText(cost) },
 };
 
 /** A column of the table in Markdown; a column without a text here is a metric. */
 function columnText({ metrics }: Pick<RunPage, "metrics">, id: string): ColumnText {
-  const short = metrics.find(({ name }) => name === id)?.short ?? id;
-  return COLUMN_TEXTS[id] ?? { head: mdText(short), text: ({ scores }) => scoreText(scores[id]) };
+  const metric = metrics.find(({ name }) => columnName(name) === id);
+  return COLUMN_TEXTS[id] ?? { head: mdText(metric?.short ?? id), text: (row) => metricText(row, metric?.name ?? id) };
 }

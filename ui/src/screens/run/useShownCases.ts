@@ -4,7 +4,7 @@ import { pathOf, useData, useSource } from "../../data/queries";
 import type { CaseExtras, CaseRow, RunPage, TextMatches } from "../../data/types";
 import type { Column } from "../../components/tables/Table";
 import { sortRows } from "../../components/tables/sortRows";
-import { columnsOf } from "./caseColumns";
+import { columnsOf } from "./columns/caseColumns";
 import { type Filter, type FilterTerms, readFilter, searchFailure, saidTexts, sortByChange } from "./caseFilter";
 
 export interface ShownCases {

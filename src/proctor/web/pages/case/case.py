@@ -209,7 +209,7 @@ def _single_trial_sentence(case: CaseResult) -> str:
         decided = sum(metric.gate and metric.outcome is Outcome.PASSED for metric in case.metrics.values())
         return f"{'The metric' if decided == 1 else f'All {decided} metrics'} that decided met the criterion"
     if case.outcome is Outcome.FAILED:
-        missed = [m.name for m in case.metrics.values() if m.gate and m.outcome is Outcome.FAILED]
+        missed = [metric.name for metric in case.metrics.values() if metric.is_missed]
         return f"{', '.join(missed)} did not meet the criterion" if missed else "Failed"
     return _SENTENCES.get(case.outcome, WORDS[case.outcome].capitalize())
 

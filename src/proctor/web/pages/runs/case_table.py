@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from proctor.common.safe_text import shorten_prose
-from proctor.reports.content.case_digest import TELLING, deciding, is_repeated, reason_of
+from proctor.reports.content.case_digest import is_repeated, reason_of
 from proctor.reports.content.failure_causes import Cause
 from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.run_result import CaseResult, Outcome
@@ -22,7 +22,7 @@ LETTERS = {
 """One letter for each trial of a strip."""
 
 TOKENS, SECONDS = "token_usage_v1", "invocation_duration_v1"
-_OWN_COLUMNS = frozenset({TOKENS, SECONDS, "tool_call_count_v1", "inference_call_count_v1"})
+_OWN_FIELDS = frozenset({TOKENS, SECONDS})
 _LONGEST_WHY = 300
 
 
@@ -41,9 +41,11 @@ class CaseRow(PageModel):
     cause: str
     """The cause that it shares with other cases; empty if it passed."""
     scores: dict[str, float | None]
-    """The mean over the trials by metric; null: not computed."""
+    """The mean over the trials by metric, without those of `seconds` and `tokens`; null: not computed."""
     missed: list[str]
-    """The deciding metrics that did not pass."""
+    """The deciding metrics whose threshold was not met."""
+    errors: list[str]
+    """The metrics that are in error: not every trial could be scored."""
     low: float | None
     """The confidence interval of its pass rate, if it has several trials."""
     high: float | None
@@ -101,10 +103,9 @@ def case_row(position: int, case: CaseResult, cause: Cause | None) -> CaseRow:
         strip="".join(LETTERS.get(trial.outcome, "n") for trial in case.trials),
         why=shorten_prose(reason_of(case) or case.missed, _LONGEST_WHY),
         cause=cause.text if cause else "",
-        scores={
-            name: finite(metric.score) for name, metric in case.metrics.items() if name not in _OWN_COLUMNS
-        },
-        missed=[metric.name for metric in deciding(case)] if case.outcome in TELLING else [],
+        scores=_scores(case),
+        missed=[name for name, metric in case.metrics.items() if metric.is_missed],
+        errors=[name for name, metric in case.metrics.items() if metric.outcome is Outcome.ERROR],
         low=low,
         high=high,
         cost=None,
@@ -118,6 +119,10 @@ def case_row(position: int, case: CaseResult, cause: Cause | None) -> CaseRow:
         change=None,
         was=None,
     )
+
+
+def _scores(case: CaseResult) -> dict[str, float | None]:
+    return {name: finite(metric.score) for name, metric in case.metrics.items() if name not in _OWN_FIELDS}
 
 
 def _score(case: CaseResult, name: str) -> float | None:

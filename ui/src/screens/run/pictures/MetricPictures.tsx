@@ -1,4 +1,4 @@
-import { memo, useMemo, useState } from "react";
+import { Fragment, memo, useMemo, useState } from "react";
 import type { CaseRow, MetricPart, RunPage } from "../../../data/types";
 import { Histogram } from "../../../components/charts/Histogram";
 import { Button } from "../../../components/forms/Button";
@@ -6,7 +6,7 @@ import { Breakable } from "../../../components/text/Breakable";
 import { Copy } from "../../../components/text/Copy";
 import { numText } from "../../../components/text/numberFormats";
 import { Term } from "../../../components/terms/Term";
-import { binFilter, canFilter, changeText, isSignificant, meanText, metricsMarkdown, missedText, orderedMetrics, scoreBins } from "./metricRows";
+import { binFilter, canFilter, changeText, isSignificant, meanText, metricsMarkdown, missedParts, orderedMetrics, scoreBins } from "./metricRows";
 import styles from "./Pictures.module.css";
 
 const MOST = 6;
@@ -65,7 +65,6 @@ interface RowProps {
 const MetricRow = memo(function MetricRow({ metric, rows, since, onFilter }: RowProps) {
   const { name, short, gate, thresholds, mean, change } = metric;
   const bins = useMemo(() => scoreBins(rows, name), [rows, name]);
-  const isMissed = Boolean(metric.outcomes.failed || metric.outcomes.error);
   const isPressed = canFilter(name);
   return (
     <tr>
@@ -79,15 +78,16 @@ const MetricRow = memo(function MetricRow({ metric, rows, since, onFilter }: Row
       <td data-label="mean">{meanText(mean)}</td>
       <td data-label="threshold">{thresholds.map((one) => numText(one)).join(" or ") || "–"}</td>
       <td data-label="missed in">
-        {!gate ? (
-          <span className="dim">–</span>
-        ) : isMissed && isPressed ? (
-          <button type="button" className={styles.missed} onClick={() => onFilter(`missed:${name}`)}>
-            {missedText(metric)}
-          </button>
-        ) : (
-          missedText(metric)
-        )}
+        {gate ? missedParts(metric).map(({ text, filter }, at) => (
+          <Fragment key={text}>
+            {at > 0 && ", "}
+            {filter ? (
+              <button type="button" className={`${styles.missed} ${filter.startsWith("error:") ? styles.error : ""}`} onClick={() => onFilter(filter)}>
+                {text}
+              </button>
+            ) : text}
+          </Fragment>
+        )) : <span className="dim">–</span>}
       </td>
       {since && <td data-label={`since ${since}`}>{change ? <Change change={change} gate={gate} /> : <span className="dim">–</span>}</td>}
     </tr>

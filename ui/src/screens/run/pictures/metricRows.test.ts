@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { CaseRow, MetricPart } from "../../../data/types";
 import { readFilter } from "../caseFilter";
-import { binFilter, changeText, isSignificant, missedText, orderedMetrics, scoreBins } from "./metricRows";
+import { binFilter, changeText, isSignificant, missedParts, orderedMetrics, scoreBins } from "./metricRows";
 
-const row = (score: number | null, missed = false) => ({ scores: { match: score }, missed: missed ? ["match"] : [], seconds: score }) as unknown as CaseRow;
+const row = (score: number | null, missed = false) => ({ scores: { match: score }, missed: missed ? ["match"] : [], errors: [], seconds: score }) as unknown as CaseRow;
 const ROWS = [row(0.3), row(0.35, true), row(1), row(null), row(0.7)];
 
 describe("a bar of a histogram", () => {
@@ -29,12 +29,12 @@ describe("the metrics", () => {
 
 describe("how many cases missed a metric", () => {
   it.each([
-    [{ passed: 10, failed: 2 }, "2 of 12"],
-    [{ passed: 11, error: 1 }, "0 of 11, 1 in error"],
-    [{ passed: 9, failed: 2, error: 1, not_run: 4, not_applicable: 3 }, "2 of 11, 1 in error"],
-    [{ error: 24 }, "24 in error"],
-    [{ not_run: 3 }, "0 of 0"],
-  ])("%j: %s", (outcomes, text) => expect(missedText({ outcomes })).toBe(text));
+    [{ passed: 10, failed: 2 }, ["2 of 12", "missed:match"]],
+    [{ passed: 11, error: 1 }, ["0 of 11", "", "1 in error", "error:match"]],
+    [{ passed: 9, failed: 2, error: 1, not_run: 4, not_applicable: 3 }, ["2 of 11", "missed:match", "1 in error", "error:match"]],
+    [{ error: 24 }, ["24 in error", "error:match"]],
+    [{ not_run: 3 }, ["0 of 0", ""]],
+  ])("%j: %j", (outcomes, parts) => expect(missedParts({ name: "match", outcomes }).flatMap(({ text, filter }) => [text, filter])).toEqual(parts));
 });
 
 describe("a change", () => {

@@ -3,36 +3,22 @@ import type { CaseRow, MetricPart, RunPage } from "../../../data/types";
 import { type Bin, binsOf } from "../../../components/charts/bins";
 import { mdCode, mdTable } from "../../../components/text/markdown";
 import { numText, scoreText, standardErrorText } from "../../../components/text/numberFormats";
-
-/** How many cases need a look at a metric: they missed it, or it could not be computed. */
-function troubleCount({ outcomes }: Pick<MetricPart, "outcomes">): number {
-  return (outcomes.failed ?? 0) + (outcomes.error ?? 0);
-}
+import { columnName, scoreOf } from "../columns/metricScore";
+import { troubleCount } from "../runText";
 
 const NOT_SCORED = ["error", "not_run", "skipped", "not_applicable"];
 
-/** How many of the cases that were scored missed a metric, and how many were not scored: `1 of 11, 1 in error`. */
-export function missedText({ outcomes }: Pick<MetricPart, "outcomes">): string {
+/** How many of the cases that were scored missed a metric, and how many are in error, each with the filter of these cases. */
+export function missedParts({ name, outcomes }: Pick<MetricPart, "name" | "outcomes">): { text: string; filter: string }[] {
   const scored = Object.entries(outcomes).reduce((sum, [outcome, count]) => (NOT_SCORED.includes(outcome) ? sum : sum + (count ?? 0)), 0);
-  const errors = outcomes.error ?? 0;
-  return [scored || !errors ? `${numText(outcomes.failed ?? 0)} of ${numText(scored)}` : "", errors ? `${numText(errors)} in error` : ""].filter(Boolean).join(", ");
+  const [missed, errors] = [outcomes.failed ?? 0, outcomes.error ?? 0];
+  const parts = scored || !errors ? [{ text: `${numText(missed)} of ${numText(scored)}`, filter: missed && canFilter(name) ? `missed:${name}` : "" }] : [];
+  return errors ? [...parts, { text: `${numText(errors)} in error`, filter: canFilter(name) ? `error:${name}` : "" }] : parts;
 }
 
 /** The metrics, those that decide first, and of these those that need a look in most cases. */
 export function orderedMetrics({ metrics }: Pick<RunPage, "metrics">): MetricPart[] {
   return [...metrics].sort((one, other) => Number(other.gate) - Number(one.gate) || troubleCount(other) - troubleCount(one));
-}
-
-const OWN_COLUMNS: Readonly<Record<string, "seconds" | "tokens">> = { invocation_duration_v1: "seconds", token_usage_v1: "tokens" };
-
-/** The name by which a filter knows a metric. */
-function filterName(metric: string): string {
-  return OWN_COLUMNS[metric] ?? metric;
-}
-
-function scoreOf(row: CaseRow, metric: string): number | null | undefined {
-  const own = OWN_COLUMNS[metric];
-  return own ? row[own] : row.scores[metric];
 }
 
 /** The scores of a metric, counted. */
@@ -45,7 +31,7 @@ export function scoreBins(rows: readonly CaseRow[], name: string): Bin[] {
     values.push(score);
     missed.push(row.missed.includes(name));
   }
-  return binsOf(values, missed, { shares: !(name in OWN_COLUMNS) });
+  return binsOf(values, missed, { shares: columnName(name) === name });
 }
 
 /** Whether a filter can name a metric. */
@@ -55,7 +41,7 @@ export function canFilter(name: string): boolean {
 
 /** The filter for the cases in an interval; null if the name cannot be written in a filter. */
 export function binFilter(name: string, { from, to, isLast }: Bin): string | null {
-  return canFilter(name) ? `${filterName(name)}>=${from} ${filterName(name)}${isLast ? "<=" : "<"}${to}` : null;
+  return canFilter(name) ? `${columnName(name)}>=${from} ${columnName(name)}${isLast ? "<=" : "<"}${to}` : null;
 }
 
 /** A mean with its standard error: `0.82 ± 0.03`. */
@@ -82,7 +68,7 @@ export function metricsMarkdown(page: RunPage): string {
     mdCode(metric.name),
     meanText(metric.mean),
     metric.thresholds.join(" or ") || "–",
-    metric.gate ? missedText(metric) : "reported only",
+    metric.gate ? missedParts(metric).map(({ text }) => text).join(", ") : "reported only",
     ...(page.against ? [metric.change ? changeText(metric.change.value) : "–"] : []),
   ]);
   return `${mdTable(head, rows)}\n`;

@@ -1,15 +1,15 @@
-import type { CaseRow, RunPage } from "../../data/types";
-import { Breakable } from "../../components/text/Breakable";
-import { Money, Score } from "../../components/text/Num";
-import { Outcome, outcomeWord } from "../../components/charts/Outcome";
-import { CHANGE_WORDS } from "../../components/terms/caseWords";
-import { Prose } from "../../components/text/Prose";
-import { TrialStrip } from "../../components/charts/TrialStrip";
-import { numText, secondsText } from "../../components/text/numberFormats";
-import type { Column } from "../../components/tables/Table";
-import styles from "./Run.module.css";
-import { rank } from "./caseFilter";
-import { decidingMetrics } from "./runText";
+import type { CaseRow, RunPage } from "../../../data/types";
+import { Breakable } from "../../../components/text/Breakable";
+import { Money } from "../../../components/text/Num";
+import { Outcome, inkClass, outcomeWord, signOf } from "../../../components/charts/Outcome";
+import { CHANGE_WORDS } from "../../../components/terms/caseWords";
+import { Prose } from "../../../components/text/Prose";
+import { TrialStrip } from "../../../components/charts/TrialStrip";
+import type { Column } from "../../../components/tables/Table";
+import styles from "../Run.module.css";
+import { rank } from "../caseFilter";
+import { columnName, metricText, scoreOf } from "./metricScore";
+import { decidingMetrics } from "../runText";
 
 export const MOST_METRICS = 4;
 export const MOST_CHOSEN = 6;
@@ -19,12 +19,11 @@ const SCORE = 60; // pixels of a score and its margins
 /** The columns of a run's cases: a metric each that decides, as far as there is room. */
 export function columnsOf(page: RunPage, { costs, chosen }: { costs: boolean; chosen: readonly string[] | null }): Column<CaseRow>[] {
   const several = page.sets.length > 1;
-  const metrics = chosen ? page.metrics.filter(({ name }) => chosen.includes(name)).slice(0, MOST_CHOSEN) : decidingMetrics(page, MOST_METRICS);
+  const metrics = chosen ? page.metrics.filter(({ name }) => chosen.includes(columnName(name))).slice(0, MOST_CHOSEN) : decidingMetrics(page, MOST_METRICS);
   const few = metrics.length <= MOST_METRICS;
   const repeated = page.num_runs > 1;
-  const has = (name: string, byDefault: boolean) => (chosen ? chosen.includes(name) : byDefault);
   // the reason needs about 260 pixels; the cost, which arrives later, must not move it
-  const room = metrics.length + [repeated, has("seconds", false), has("tokens", false)].filter(Boolean).length <= MOST_METRICS;
+  const room = metrics.length + Number(repeated) <= MOST_METRICS;
   return [
     {
       id: "case",
@@ -38,22 +37,16 @@ export function columnsOf(page: RunPage, { costs, chosen }: { costs: boolean; ch
     ...(repeated ? [trials] : []),
     { id: "why", head: "Why", width: "minmax(200px, 2.2fr)", below: room ? "narrow" : "always", cell: (row) => <Why row={row} /> },
     ...metrics.map(({ name, short, thresholds }, index): Column<CaseRow> => ({
-      id: name,
+      id: columnName(name),
       head: <span className={styles.metric} title={`${name}${thresholds.length ? `, threshold ${thresholds.join(" or ")}` : ""}`}><Breakable text={short} /></span>,
       width: `minmax(${SCORE}px, ${few ? Math.min(116, Math.max(76, 34 + 7 * short.length)) : 84}px)`,
       ...(index >= MOST_MEDIUM ? { wideOnly: true } : {}),
       align: "end",
       optional: true,
-      sortBy: (row) => row.scores[name] ?? null,
-      cell: (row) => (
-        <span className={row.missed.includes(name) && typeof row.scores[name] === "number" ? styles.missed : undefined}>
-          <Score value={row.scores[name]} />
-        </span>
-      ),
+      sortBy: (row) => scoreOf(row, name) ?? null,
+      cell: (row) => <MetricCell row={row} name={name} />,
     })),
-    ...(has("seconds", false) ? [seconds] : []),
-    ...(has("tokens", false) ? [tokens] : []),
-    ...(has("cost", costs) ? [cost] : []),
+    ...((chosen ? chosen.includes("cost") : costs) ? [cost] : []),
   ];
 }
 
@@ -67,28 +60,6 @@ const trials: Column<CaseRow> = {
   cell: (row) => <TrialStrip strip={row.strip} />,
 };
 
-const seconds: Column<CaseRow> = {
-  id: "seconds",
-  head: "Turn",
-  width: "84px",
-  align: "end",
-  optional: true,
-  first: "desc",
-  sortBy: (row) => row.seconds,
-  cell: (row) => secondsText(row.seconds),
-};
-
-const tokens: Column<CaseRow> = {
-  id: "tokens",
-  head: "Tokens",
-  width: "84px",
-  align: "end",
-  optional: true,
-  first: "desc",
-  sortBy: (row) => row.tokens,
-  cell: (row) => numText(row.tokens, 0),
-};
-
 const cost: Column<CaseRow> = {
   id: "cost",
   head: "Cost",
@@ -99,6 +70,19 @@ const cost: Column<CaseRow> = {
   sortBy: (row) => row.cost,
   cell: (row) => <Money value={row.cost} />,
 };
+
+/** A score: one that misses the threshold in the colour of a failure, one of a metric in error with the sign of an error. */
+function MetricCell({ row, name }: { row: CaseRow; name: string }) {
+  const text = metricText(row, name);
+  if (!row.errors.includes(name)) return <span className={`num ${row.missed.includes(name) ? styles.missed : ""}`}>{text}</span>;
+  return (
+    <span className={`num ${inkClass("error")}`} title="Error: this metric could not be computed in every trial">
+      <span aria-hidden>{signOf("error")} </span>
+      {text !== "error" && <span className="hidden">error: </span>}
+      {text}
+    </span>
+  );
+}
 
 function Name({ row, several }: { row: CaseRow; several: boolean }) {
   return (

@@ -1,12 +1,13 @@
 import { memo, useEffect, useMemo, useRef } from "react";
-import { useAddress } from "../../app/address";
-import { useShortcut } from "../../app/keyboard";
-import type { CaseRow, RunPage } from "../../data/types";
-import { Button } from "../../components/forms/Button";
-import { Breakable } from "../../components/text/Breakable";
+import { useAddress } from "../../../app/address";
+import { useShortcut } from "../../../app/keyboard";
+import type { CaseRow, RunPage } from "../../../data/types";
+import { Button } from "../../../components/forms/Button";
+import { Breakable } from "../../../components/text/Breakable";
 import styles from "./ColumnChooser.module.css";
 import { MOST_CHOSEN, MOST_METRICS } from "./caseColumns";
-import { decidingMetrics } from "./runText";
+import { columnName } from "./metricScore";
+import { decidingMetrics } from "../runText";
 
 /** Which metrics and figures the table of cases shows; the choice is in the address. */
 export const ColumnChooser = memo(function ColumnChooser({ page, rows }: { page: RunPage; rows: readonly CaseRow[] }) {
@@ -14,26 +15,27 @@ export const ColumnChooser = memo(function ColumnChooser({ page, rows }: { page:
   const box = useClosing();
   const shortcut = useShortcut<HTMLElement>({ action: "columns" });
   const named = query.get("cols");
-  const { metrics, known } = useMemo(() => columnsWithValues(page, rows), [page, rows]);
-  const chosen = named === null ? defaultColumns(page, known.some(([name]) => name === "cost")) : named.split(",").filter(Boolean);
-  const isFull = metrics.filter(({ name }) => chosen.includes(name)).length >= MOST_CHOSEN;
+  const { metrics } = page;
+  const hasCosts = useMemo(() => rows.some(({ cost }) => cost !== null), [rows]);
+  const chosen = named === null ? defaultColumns(page, hasCosts) : named.split(",").filter(Boolean);
+  const isFull = metrics.filter(({ name }) => chosen.includes(columnName(name))).length >= MOST_CHOSEN;
   const toggle = (name: string, on: boolean) => setQuery({ cols: (on ? [...chosen, name] : chosen.filter((one) => one !== name)).join(",") || "," });
-  if (metrics.length + known.length < 2) return null;
+  if (metrics.length + Number(hasCosts) < 2) return null;
   return (
     <details ref={box} className={styles.chooser}>
       <summary {...shortcut}>Columns</summary>
       <fieldset className={`${styles.list} panel`}>
         <legend className="hidden">Columns of the table</legend>
         {metrics.map(({ name, short }) => (
-          <Box key={name} name={name} chosen={chosen} full={isFull} onToggle={toggle}>
+          <Box key={name} name={columnName(name)} title={name} chosen={chosen} full={isFull} onToggle={toggle}>
             <Breakable text={short} />
           </Box>
         ))}
-        {known.map(([name, title]) => (
-          <Box key={name} name={name} chosen={chosen} full={false} onToggle={toggle}>
-            {title}
+        {hasCosts && (
+          <Box name="cost" title="cost" chosen={chosen} full={false} onToggle={toggle}>
+            Cost
           </Box>
-        ))}
+        )}
         <div className={styles.foot}>
           <span className="dim small">{MOST_CHOSEN} metrics at most</span>
           {named !== null && (
@@ -47,28 +49,19 @@ export const ColumnChooser = memo(function ColumnChooser({ page, rows }: { page:
   );
 });
 
-const FIGURES = [["seconds", "Duration of a turn"], ["tokens", "Tokens of a turn"], ["cost", "Cost"]] as const;
-
-/** The metrics and the figures that any case has a value of. */
-function columnsWithValues(page: RunPage, rows: readonly CaseRow[]) {
-  return {
-    metrics: page.metrics.filter(({ name }) => rows.some(({ scores }) => name in scores)),
-    known: FIGURES.filter(([name]) => rows.some((row) => row[name] !== null)),
-  };
-}
-
 interface BoxProps {
   name: string;
+  title: string;
   chosen: readonly string[];
   full: boolean;
   onToggle: (name: string, on: boolean) => void;
   children: React.ReactNode;
 }
 
-function Box({ name, chosen, full, onToggle, children }: BoxProps) {
+function Box({ name, title, chosen, full, onToggle, children }: BoxProps) {
   const on = chosen.includes(name);
   return (
-    <label title={name}>
+    <label title={title}>
       <input type="checkbox" checked={on} disabled={!on && full} onChange={({ target }) => onToggle(name, target.checked)} />
       <span>{children}</span>
     </label>
@@ -76,7 +69,7 @@ function Box({ name, chosen, full, onToggle, children }: BoxProps) {
 }
 
 function defaultColumns(page: RunPage, costs: boolean): string[] {
-  return [...decidingMetrics(page, MOST_METRICS).map(({ name }) => name), ...(costs ? ["cost"] : [])];
+  return [...decidingMetrics(page, MOST_METRICS).map(({ name }) => columnName(name)), ...(costs ? ["cost"] : [])];
 }
 
 /** A list that closes on Escape and on a press elsewhere. */
