@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import proctor
-from proctor.schema.results.model_usage import Estimate, Forecast, PurposeEstimate
+from proctor.schema.results.model_usage import Estimate, Forecast, PurposeEstimate, total_cost
 from tests.cli.project import in_this_process
 from tests.scenarios.judges.test_costs import CONFIG, Agent, Judge
 
@@ -70,11 +70,12 @@ def test_cost_of_a_run_is_estimated_from_a_part_of_it(tmp_path: Path) -> None:
     assert judge.calls == asked
     assert (found.cases, found.trials, found.seen) == (CASES, CASES, 10)
     assert part_of(found).calls == Forecast(value=3 * CASES, low=3 * CASES, high=3 * CASES)
-    tokens, cost = part_of(found).tokens, found.cost
+    tokens, cost = part_of(found).tokens, part_of(found).cost
     assert tokens is not None
     assert cost is not None
     assert tokens.value == 3 * CASES * 110
     assert cost.value == pytest.approx(3 * CASES * 0.01)
+    assert (found.cost, found.known_cost) == (None, cost), "the agent reports no usage"
 
 
 @pytest.mark.slow
@@ -101,20 +102,20 @@ def third(text: str) -> str:
 def test_different_cases_give_the_estimate_a_range_around_the_run(tmp_path: Path) -> None:
     judge = Uneven()
     assert ran(tmp_path / "s.db", judge, limit=12)
-    cost = estimated(tmp_path / "s.db", judge).cost
+    cost = part_of(estimated(tmp_path / "s.db", judge)).cost
     assert cost is not None
     assert cost.low is not None
     assert cost.high is not None
     assert cost.low < cost.value < cost.high
     again = Uneven()
     again._random.random()  # not the same prices
-    assert cost.low <= (ran(tmp_path / "t.db", again).cost or 0.0) <= cost.high
+    assert cost.low <= (total_cost(ran(tmp_path / "t.db", again).spent) or 0.0) <= cost.high
 
 
 def test_more_trials_take_more(tmp_path: Path) -> None:
     judge = Judge()
     assert ran(tmp_path / "s.db", judge, limit=5)
-    cost = estimated(tmp_path / "s.db", judge, num_runs=4).cost
+    cost = estimated(tmp_path / "s.db", judge, num_runs=4).known_cost
     assert cost is not None
     assert cost.value == pytest.approx(4 * 3 * CASES * 0.01)
 
@@ -122,7 +123,7 @@ def test_more_trials_take_more(tmp_path: Path) -> None:
 def test_one_case_gives_no_range(tmp_path: Path) -> None:
     judge = Judge()
     assert ran(tmp_path / "s.db", judge, limit=1)
-    cost = estimated(tmp_path / "s.db", judge).cost
+    cost = part_of(estimated(tmp_path / "s.db", judge)).cost
     assert cost is not None
     assert (cost.low, cost.high) == (None, None)
 
@@ -139,10 +140,12 @@ def test_a_price_that_is_not_known_is_unknown(tmp_path: Path) -> None:
 def test_cached_answers_are_estimated_at_the_price_of_the_paid_ones(tmp_path: Path) -> None:
     judge = Judge()
     assert ran(tmp_path / "s.db", judge, limit=5)
-    assert ran(tmp_path / "s.db", judge, limit=10).cost == pytest.approx(15 * 0.01), "15 of 30 were known"
+    assert total_cost(ran(tmp_path / "s.db", judge, limit=10).spent) == pytest.approx(15 * 0.01), (
+        "15 of 30 were known"
+    )
     found = estimated(tmp_path / "s.db", judge)
-    assert found.cost is not None
-    assert found.cost.value == pytest.approx(3 * CASES * 0.01)
+    assert found.known_cost is not None
+    assert found.known_cost.value == pytest.approx(3 * CASES * 0.01)
     assert any("15 of its 30 votes came from the cache" in note for note in found.notes)
 
 
@@ -150,10 +153,10 @@ def test_cached_answers_are_estimated_at_the_price_of_the_paid_ones(tmp_path: Pa
 def test_free_run_gives_no_estimate_in_dollars(tmp_path: Path) -> None:
     judge = Judge()
     assert ran(tmp_path / "s.db", judge, limit=5)
-    assert ran(tmp_path / "s.db", judge, limit=5).cost == 0
+    assert total_cost(ran(tmp_path / "s.db", judge, limit=5).spent) == 0
     found = estimated(tmp_path / "s.db", judge)
     assert part_of(found).calls == Forecast(value=3 * CASES, low=3 * CASES, high=3 * CASES)
-    assert found.cost is None
+    assert found.known_cost is None
 
 
 def test_another_judge_has_another_price(tmp_path: Path) -> None:

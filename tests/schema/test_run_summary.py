@@ -17,6 +17,7 @@ UNPRICED = Spent(purpose="judge", unpriced=1)
     [
         pytest.param(4, [AGENT, JUDGE], 0.10, id="all purposes, over the trials"),
         pytest.param(1, [AGENT, UNPRICED], None, id="a price is unknown"),
+        pytest.param(1, [JUDGE], None, id="the agent reported no usage"),
         pytest.param(1, [], None, id="nothing was reported"),
         pytest.param(0, [AGENT], None, id="no trial was made"),
     ],

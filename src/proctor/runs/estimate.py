@@ -214,10 +214,11 @@ def _add_judges(estimate: Estimate, cases: Sequence[CaseResult], judges: Mapping
 
 
 def _add(estimate: Estimate, purpose: str, took: Sequence[_Took]) -> None:
-    """Add the forecast for a purpose if the earlier run reported any usage for it."""
+    """Add the forecast for a purpose if the earlier run reported any usage for it; the agent's is else unknown."""
     if not any(one.calls for one in took):
         if purpose == "agent":
-            estimate.notes.append("the agent reports no token usage: its cost is not included")
+            estimate.parts.append(PurposeEstimate(purpose))
+            estimate.notes.append("the agent reports no token usage: its cost is unknown")
         return
     costs = [one.cost for one in took if one.cost is not None]
     estimate.parts.append(

@@ -11,7 +11,7 @@ import pytest
 
 from proctor.reports.base import ReportOptions, load_report
 from proctor.reports.content.estimate import brief
-from proctor.reports.content.summary import cost_text, dollars, money_of
+from proctor.reports.content.summary import cost_text, dollars, money_of, run_cost_text
 from proctor.reports.plain import PlainReport
 from proctor.reports.terminal.run import TerminalReport
 from proctor.schema.results.model_usage import (
@@ -19,6 +19,7 @@ from proctor.schema.results.model_usage import (
     Forecast,
     PurposeEstimate,
     Spent,
+    run_cost,
     sum_usage,
     total_cost,
 )
@@ -57,16 +58,49 @@ def report(name: str, result: RunResult) -> str:
         pytest.param([PRICED, UNPRICED], "at least $0.600", id="some of it known"),
         pytest.param([PRICED.model_copy(update={"cost": 12345.678})], "$12,345.68", id="much"),
         pytest.param([PRICED.model_copy(update={"cost": 0.00421})], "$0.0042", id="little"),
-        pytest.param([CACHED], "$0.00", id="known from before"),
+        pytest.param([CACHED], "$0", id="known from before"),
         pytest.param([], "unknown", id="nothing reported"),
     ],
 )
 def test_dollars_in_words(spent: list[Spent], text: str) -> None:
-    assert cost_text(spent) == text
+    assert cost_text(total_cost(spent), spent) == text
+
+
+FREE = Spent(purpose="judge", model="scripted", calls=3)
+AGENT = Spent(purpose="agent", model="gpt-5", calls=3, cost=0.2)
 
 
 @pytest.mark.parametrize(
-    ("cost", "text"), [(0.0, "$0.00"), (1.0, "$1.00"), (0.0123, "$0.012"), (1e-7, "$1e-07")]
+    ("spent", "cost", "text"),
+    [
+        pytest.param([], None, "", id="no model was used"),
+        pytest.param([PRICED], None, "at least $0.600", id="the agent reported no usage"),
+        pytest.param([FREE], None, "unknown", id="the judges cost nothing, the agent reported no usage"),
+        pytest.param([PRICED, UNPRICED], None, "at least $0.600", id="the agent's model has no price"),
+        pytest.param([PRICED, AGENT], 0.8, "$0.800", id="all of it is known"),
+    ],
+)
+def test_the_cost_of_a_run_is_known_only_with_that_of_its_agent(
+    spent: list[Spent], cost: float | None, text: str
+) -> None:
+    assert run_cost(spent) == cost
+    assert run_cost_text(spent) == text
+
+
+def test_an_agent_without_usage_is_reported_with_the_others() -> None:
+    assert money_of(with_money(PRICED))[1] == "agent unknown (no usage reported)"
+
+
+@pytest.mark.parametrize(
+    ("cost", "text"),
+    [
+        (0.0, "$0"),
+        (1.0, "$1.00"),
+        (0.0123, "$0.012"),
+        (0.00015, "$0.00015"),
+        (1e-5, "$0.000010"),
+        (1e-7, "< $0.000001"),
+    ],
 )
 def test_dollars(cost: float, text: str) -> None:
     assert dollars(cost) == text
@@ -119,6 +153,13 @@ def test_json_has_all_of_it_and_null_for_what_is_not_known() -> None:
     assert [spent["cost"] for spent in one["spent"]] == [0.6, None]
     assert one["calibrations"] == {"safety_v1": BADGE}
     assert one["judged_by"] == [{"metric": "safety_v1", "model": "gpt-5", "prompt": "abc"}]
+
+
+def test_an_estimate_with_an_unknown_part_is_a_lower_limit() -> None:
+    judge = PurposeEstimate("judge", cost=Forecast(value=0.6, low=0.5, high=0.7))
+    estimate = Estimate(cases=2, trials=2, parts=[judge, PurposeEstimate("agent")])
+    assert estimate.cost is None
+    assert brief(estimate) == "at least about $0.600 [$0.500-$0.700]"
 
 
 @pytest.mark.parametrize(

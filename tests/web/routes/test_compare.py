@@ -14,6 +14,7 @@ from proctor.cli.main import cli
 from proctor.web.pages.analysis.comparison import ComparisonPage
 from proctor.web.server.context import ServerContext
 from tests.reports.formats.test_markdown import page as markdown_page
+from tests.scenarios.judges.test_costs import CONFIG as JUDGED, Judge
 
 EVIL = "<script>alert(1)</script>\x1b[2J"
 IDS = [*(f"case{number}" for number in range(11)), EVIL]
@@ -254,6 +255,17 @@ def test_a_run_with_more_trials_is_not_more_expensive(client: TestClient, contex
     costs = [run["cost"] for run in got(client, "/api/matrix", runs="latest,previous")["runs"]]
     assert costs[0] > 0
     assert costs[0] == pytest.approx(costs[1])
+
+
+def test_a_cost_without_that_of_the_agent_is_unknown(client: TestClient, context: ServerContext) -> None:
+    proctor.evaluate_sync(good, SET, config=JUDGED, judge=Judge(), store=context.store_url)
+    (run,) = got(client, "/api/matrix", runs="latest")["runs"]
+    (row,) = got(client, "/api/runs")["items"]
+    (listed,) = got(client, "/api/history")["runs"]
+    page = got(client, "/api/runs/latest")
+    assert run["cost"] is row["cost"] is listed["trial_cost"] is page["cost"] is None
+    assert page["cost_text"] == row["cost_text"] == f"at least {page['money'][0]['text']}"
+    assert [(part["purpose"], part["cost"]) for part in page["money"][1:]] == [("agent", None)]
 
 
 def test_a_case_that_a_run_does_not_have_is_empty_there(

@@ -2581,6 +2581,7 @@ export interface components {
             /** Seen */
             seen: number;
             cost: components["schemas"]["Foreseen"] | null;
+            known_cost: components["schemas"]["Foreseen"] | null;
             seconds: components["schemas"]["Foreseen"] | null;
             /** Purposes */
             purposes: components["schemas"]["PurposeFigures"][];

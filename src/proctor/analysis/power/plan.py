@@ -289,8 +289,9 @@ def _took(run: RunResult, store: Store | None) -> TrialTook:
     trials = sum(len(case.trials) for case in briefly)
     if not trials:
         return TrialTook()
-    cost = run.cost if run.spent else None
-    return TrialTook(None if cost is None else cost / trials, run.duration / trials if run.duration else None)
+    return TrialTook(
+        None if run.cost is None else run.cost / trials, run.duration / trials if run.duration else None
+    )
 
 
 def _run_size(run: RunResult, took: TrialTook, judging: Judging, request: _Request) -> RunSize:

@@ -12,7 +12,7 @@ from proctor.schema.evidence.simulated_user import SimulatedUser, UserReply
 from proctor.schema.evidence.trial import Attempt, Failure, FailureKind, Trial
 from proctor.schema.evidence.turn import Turn
 from proctor.schema.format.content import total_tokens
-from proctor.schema.results.model_usage import Spent, sum_usage, total_cost, without
+from proctor.schema.results.model_usage import Spent, run_cost, sum_usage, without
 from proctor.schema.results.run_result import CaseResult
 from proctor.schema.results.score import MetricScore
 
@@ -391,8 +391,8 @@ def spent_on_case(case: CaseResult) -> list[Spent]:
 
 
 def cost_of_case(case: CaseResult) -> float | None:
-    """Return the US dollars that a case took; `None` where a price is not known, or nothing was reported."""
-    return total_cost(spent_on_case(case))
+    """Return the US dollars that a case took; `None` where a price is not known, or the agent reported no usage."""
+    return run_cost(spent_on_case(case))
 
 
 def _all(case: CaseResult) -> Iterator[Spent]:

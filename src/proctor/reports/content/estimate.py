@@ -27,6 +27,7 @@ def estimate_data(estimate: Estimate) -> JsonObject:
         "run_id": estimate.run_id or None,
         "seen": estimate.seen,
         "cost": _data(estimate.cost),
+        "known_cost": _data(estimate.known_cost),
         "seconds": _data(estimate.seconds),
         "purposes": {
             part.purpose: {name: _data(getattr(part, name)) for name in ("calls", "tokens", "cost")}
@@ -43,7 +44,7 @@ def _data(forecast: Forecast | None) -> JsonObject | None:
 def brief(estimate: Estimate) -> str:
     """Return an estimate in a line: `about $6.20 (5.90-6.60), 620 calls of judges`."""
     judges = next((part.calls for part in estimate.parts if part.purpose == "judge"), None)
-    texts = [_cost(estimate.cost), f"{_whole(judges)} calls of judges" if judges is not None else ""]
+    texts = [_total(estimate), f"{_whole(judges)} calls of judges" if judges is not None else ""]
     return ", ".join(filter(None, texts))
 
 
@@ -55,7 +56,7 @@ def estimate_blocks(estimate: Estimate) -> Iterator[Block]:
         (PURPOSE_NAMES.get(part.purpose, part.purpose), ", ".join(_figures(part))) for part in estimate.parts
     ]
     if len(estimate.parts) > 1:
-        rows.append(("together", _cost(estimate.cost)))
+        rows.append(("together", _total(estimate)))
     if estimate.seconds is not None:
         rows.append(("time", _time(estimate.seconds)))
     if rows:
@@ -84,6 +85,13 @@ def _whole(forecast: Forecast) -> str:
 
 def _time(forecast: Forecast) -> str:
     return f"about {_with_interval(forecast, duration)}"
+
+
+def _total(estimate: Estimate) -> str:
+    """Return the cost of all purposes; if that of one is unknown, the known part as a lower limit."""
+    if estimate.cost is None and estimate.known_cost is not None and estimate.known_cost.value:
+        return f"at least {_cost(estimate.known_cost)}"
+    return _cost(estimate.cost)
 
 
 def _cost(forecast: Forecast | None) -> str:

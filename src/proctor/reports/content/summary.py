@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from math import floor, log10
 
 from proctor.common.safe_text import count_text
 from proctor.reports.content.case_words import WORDS
 from proctor.reports.content.symbols import Marks
 from proctor.schema.evidence.trial import CONFIGURATION
 from proctor.schema.results.case_result import FaultRate, FaultRates
-from proctor.schema.results.model_usage import PURPOSES, Spent, total_cost
+from proctor.schema.results.model_usage import PURPOSES, Spent, run_cost, total_cost
 from proctor.schema.results.run_result import (
     CaseResult,
     Outcome,
@@ -274,30 +275,42 @@ def money_of(run: RunResult) -> list[str]:
 def money_by_purpose(spent: Sequence[Spent]) -> Iterator[tuple[str, str]]:
     """Return each purpose that used models, with its cost."""
     for purpose, usages in by_purpose(spent):
-        yield purpose, f"{cost_text(usages)} ({', '.join(_counts(usages))})"
+        yield purpose, f"{cost_text(total_cost(usages), usages)} ({', '.join(_counts(usages))})"
 
 
 def by_purpose(spent: Sequence[Spent]) -> Iterator[tuple[str, list[Spent]]]:
-    """Return the usage for each purpose, judges first."""
+    """Return the usage for each purpose, judges first; if others have some, also the agent, which may have reported none."""
     others = [one.purpose for one in spent if one.purpose not in PURPOSES]
     for purpose in dict.fromkeys([*reversed(PURPOSES), *others]):
-        if usages := [one for one in spent if one.purpose == purpose]:
+        usages = [one for one in spent if one.purpose == purpose]
+        if usages or (spent and purpose == "agent"):
             yield purpose, usages
 
 
-def cost_text(spent: Iterable[Spent]) -> str:
-    """Return US dollars: `$0.60`; `unknown` or `at least $0.60` if some prices are unknown."""
-    usages = list(spent)
-    cost = total_cost(usages)
+def run_cost_text(spent: Sequence[Spent]) -> str:
+    """Return what a run cost (see `run_cost`): `$0.60`, `at least $0.60`, `unknown`; empty if no model was used."""
+    return cost_text(run_cost(spent), spent) if spent else ""
+
+
+def cost_text(cost: float | None, spent: Iterable[Spent]) -> str:
+    """Return US dollars: `$0.60`; if `cost` is unknown `at least $0.60`, the known part of `spent`, or `unknown`."""
     if cost is not None:
         return dollars(cost)
-    known = sum(one.cost for one in usages)
+    known = sum(one.cost for one in spent)
     return f"at least {dollars(known)}" if known else "unknown"
 
 
+_LEAST_DOLLARS = 1e-6
+
+
 def dollars(cost: float) -> str:
-    """Return US dollars: `$12.30`, `$0.0042`; small amounts with two digits."""
-    return f"${cost:,.2f}" if cost >= 1 or not cost else f"${cost:.2g}" if cost < 0.01 else f"${cost:.3f}"
+    """Return US dollars: `$12.30`, `$0.420`, `$0.0042`; small amounts with two significant digits, `$0` for none."""
+    if not cost:
+        return "$0"
+    if cost < _LEAST_DOLLARS:
+        return "< $0.000001"
+    digits = 2 if cost >= 1 else 3 if cost >= 0.01 else 1 - floor(log10(cost))
+    return f"${cost:,.{digits}f}"
 
 
 def rounded(value: float, digits: int = 3, sign: str = "") -> str:
@@ -310,6 +323,9 @@ def rounded(value: float, digits: int = 3, sign: str = "") -> str:
 
 
 def _counts(spent: Sequence[Spent]) -> Iterator[str]:
+    if not spent:
+        yield "no usage reported"
+        return
     calls, cached = sum(one.calls for one in spent), sum(one.cached for one in spent)
     tokens = sum(one.input_tokens + one.output_tokens for one in spent)
     yield count_text(calls, "call")

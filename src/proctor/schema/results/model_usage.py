@@ -75,6 +75,15 @@ def total_cost(spent: Iterable[Spent]) -> float | None:
     return sum(known) if known and len(known) == len(costs) else None
 
 
+def run_cost(spent: Iterable[Spent]) -> float | None:
+    """Return what a run or a case cost in US dollars, the agent included.
+
+    `None`: unknown, because a price is unknown or the agent reported no usage. The other costs alone would be too low.
+    """
+    usages = list(spent)
+    return total_cost(usages) if any(one.purpose == "agent" for one in usages) else None
+
+
 # --- The estimate of a run, before it starts -------------------------------------------------------------------------
 
 
@@ -118,9 +127,14 @@ class Estimate:
 
     @property
     def cost(self) -> Forecast | None:
-        """US dollars of all known purposes; `None` if some are unknown. The interval combines those of the purposes."""
+        """US dollars of all purposes; `None` if that of one is unknown."""
+        return None if any(part.cost is None for part in self.parts) else self.known_cost
+
+    @property
+    def known_cost(self) -> Forecast | None:
+        """US dollars of the purposes whose cost is known; `None` if there is none. The interval combines those of the purposes."""
         costs = [part.cost for part in self.parts if part.cost is not None]
-        if not costs or len(costs) < len(self.parts):
+        if not costs:
             return None
         return Forecast(
             value=sum(cost.value for cost in costs),

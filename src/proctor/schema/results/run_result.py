@@ -139,10 +139,10 @@ class RunResult:
 
     @property
     def cost(self) -> float | None:
-        """The cost of all model calls in US dollars, including what the agent reports; `None` if a price is unknown."""
-        from proctor.schema.results.model_usage import total_cost
+        """The cost of all model calls in US dollars; `None` if a price is unknown, or the agent reported no usage."""
+        from proctor.schema.results.model_usage import run_cost
 
-        return total_cost(self.spent)
+        return run_cost(self.spent)
 
     @property
     def passed(self) -> bool:

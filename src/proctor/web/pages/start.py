@@ -144,7 +144,9 @@ class EstimatePage(PageModel):
     seen: int
     """The number of cases of that run."""
     cost: Foreseen | None
-    """The cost in US dollars, agent and judges together."""
+    """The cost in US dollars, agent and judges together; null if one of them is unknown."""
+    known_cost: Foreseen | None
+    """The cost of those whose cost is known."""
     seconds: Foreseen | None
     """The duration of the whole run at this concurrency."""
     purposes: list[PurposeFigures]

@@ -51,13 +51,15 @@ export function standardErrorText(error: number): string {
   return error >= 0.005 ? error.toFixed(2) : String(Number(error.toPrecision(1)));
 }
 
-/** US dollars: $0.42, $0.0031, $1,204.00. */
+const LEAST_DOLLARS = 1e-6;
+
+/** US dollars, as the other reports write them: $1,204.00, $0.420, $0.0031; small amounts with two significant digits. */
 export function moneyText(dollars: number | null | undefined): string {
   if (dollars === null || dollars === undefined) return UNKNOWN;
   if (dollars === 0) return "$0";
-  const digits = Math.abs(dollars) >= 0.1 ? 2 : Math.abs(dollars) >= 0.01 ? 3 : 4;
-  if (Math.abs(dollars) < 0.0001) return `< $0.0001`;
-  return `$${dollars.toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits: digits })}`;
+  if (dollars < LEAST_DOLLARS) return "< $0.000001";
+  const digits = dollars >= 1 ? 2 : dollars >= 0.01 ? 3 : 1 - Math.floor(Math.log10(dollars));
+  return `$${dollars.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits })}`;
 }
 
 /** A length of time: 320 ms, 2.4 s, 3 m 12 s, 2 h 05 m. */

@@ -121,11 +121,15 @@ function PValues({ page: { measures } }: { page: ComparisonPage }) {
   );
 }
 
+function costText(cost: number | null): string {
+  return cost === null ? "unknown" : moneyText(cost);
+}
+
 function Costs({ page: { base, candidate } }: { page: ComparisonPage }) {
   if (base.cost === null && candidate.cost === null) return null;
   return (
     <p className={`${styles.cost} dim small`}>
-      Cost of the run: {moneyText(base.cost)} → {moneyText(candidate.cost)}
+      Cost of the run: {costText(base.cost)} → {costText(candidate.cost)}
     </p>
   );
 }

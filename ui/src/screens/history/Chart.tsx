@@ -6,7 +6,7 @@ import { Term } from "../../components/terms/Term";
 import { clockText } from "../../components/text/numberFormats";
 import { shortCommit } from "../runs/runColumns";
 import { Changes } from "./Changes";
-import { type PlacedPoint, type Point, bandPath, markPath, stepPath, whiskerPath } from "./chartPaths";
+import { MOST_LINES, type PlacedPoint, type Point, bandPath, markPath, stepPath, whiskerPath } from "./chartPaths";
 import styles from "./History.module.css";
 import { Numbers } from "./Numbers";
 import { countedText, placeOf, pointWords, scaleOf, seriesName, valueText } from "./historyText";
@@ -19,6 +19,8 @@ const COMMIT_WIDTH = 58;
 interface Props {
   /** The metric, or `cost of a trial`. */
   name: string;
+  /** What the chart does not show. */
+  note?: string;
   /** One for each agent or build. */
   lines: readonly Line[];
   /** Newest first. */
@@ -32,7 +34,7 @@ interface Props {
 }
 
 /** One metric over the runs: a line for each agent or build, with intervals, thresholds and commits. */
-export function Chart({ name, lines, runs, turned = null, changes = [], href }: Props) {
+export function Chart({ name, note = "", lines, runs, turned = null, changes = [], href }: Props) {
   const [box, width] = useWidth();
   const [from, to] = scaleOf(lines.flatMap(({ points }) => points), name);
   const count = runs.length;
@@ -41,7 +43,7 @@ export function Chart({ name, lines, runs, turned = null, changes = [], href }: 
   const drawn = { name, runs, x, y, href, single: lines.length === 1 };
   return (
     <figure className={`${styles.chart} panel`} ref={box}>
-      <Caption name={name} lines={lines} />
+      <Caption name={name} note={note} lines={lines} />
       <svg width={width} height={HEIGHT} viewBox={`0 0 ${width} ${HEIGHT}`} role="group" aria-label={`${name} over ${count} ${count === 1 ? "run" : "runs"}`}>
         {[from, (from + to) / 2, to].map((value) => (
           <g key={value}>
@@ -55,8 +57,8 @@ export function Chart({ name, lines, runs, turned = null, changes = [], href }: 
         {changes.map((one) => (
           <Changed key={`${one.first} ${one.text}`} one={one} between={[placeOf(runs, one.before), placeOf(runs, one.first)]} x={x} />
         ))}
-        {lines.map((line, at) => (
-          <Drawn key={line.label} line={line} tone={at} {...drawn} />
+        {lines.map((line) => (
+          <Drawn key={line.label} line={line} {...drawn} />
         ))}
         <Commits runs={runs} x={x} />
         <Ends runs={runs} width={width} />
@@ -68,7 +70,7 @@ export function Chart({ name, lines, runs, turned = null, changes = [], href }: 
 }
 
 /** The name of the metric, and each line with its first and last value. */
-function Caption({ name, lines }: { name: string; lines: readonly Line[] }) {
+function Caption({ name, note, lines }: { name: string; note: string; lines: readonly Line[] }) {
   const [only] = lines;
   return (
     <figcaption>
@@ -79,12 +81,13 @@ function Caption({ name, lines }: { name: string; lines: readonly Line[] }) {
           · {lines.length === 1 ? "shaded" : "bars"}: <Term name="confidenceInterval">95 % CI</Term>
         </span>
       )}
+      {note && <span className="dim"> · {note}</span>}
       {(lines.length > 1 || only?.label) && (
         <ul className={styles.legend} aria-label="Lines">
-          {lines.map((line, at) => (
-            <li key={line.label} className={styles[`tone${at}`]}>
+          {lines.map((line) => (
+            <li key={line.label} className={styles[`tone${line.tone % MOST_LINES}`]}>
               <svg width={14} height={14} viewBox="0 0 14 14" aria-hidden>
-                <path className={styles.dot} d={markPath(at, 7, 7)} />
+                <path className={styles.dot} d={markPath(line.tone, 7, 7)} />
               </svg>{" "}
               {line.label} {lines.length > 1 && <span className="dim num">{lineText(name, line)}</span>}
             </li>
@@ -98,8 +101,6 @@ function Caption({ name, lines }: { name: string; lines: readonly Line[] }) {
 interface DrawnProps {
   name: string;
   line: Line;
-  /** Its place among the lines: colour and mark. */
-  tone: number;
   /** Whether there is no other line: its interval is an area, and thresholds are drawn. */
   single: boolean;
   runs: readonly HistoryRunPart[];
@@ -108,11 +109,11 @@ interface DrawnProps {
   href: (run: string) => string;
 }
 
-function Drawn({ name, line, tone, single, runs, x, y, href }: DrawnProps) {
+function Drawn({ name, line, single, runs, x, y, href }: DrawnProps) {
   const byId = new Map(runs.map((run) => [run.run_id, run]));
   const placed = line.points.map((point) => ({ point, at: placeOf(runs, point.run_id) })).filter(({ at }) => at >= 0);
   return (
-    <g className={styles[`tone${tone}`]}>
+    <g className={styles[`tone${line.tone % MOST_LINES}`]}>
       {single && <path className={styles.band} d={bandPath(placed, x, y)} />}
       {single && <path className={styles.needs} d={stepPath(placed, x, y)} />}
       {!single && <path className={styles.whisker} d={whiskerPath(placed, x, y)} />}
@@ -124,7 +125,7 @@ function Drawn({ name, line, tone, single, runs, x, y, href }: DrawnProps) {
           <PointLink key={point.run_id} to={href(point.run_id)} words={words}>
             <title>{words}</title>
             <circle className={styles.hit} cx={x(at)} cy={y(point.score)} r={12} />
-            <path className={`${styles.dot} ${single && missed(point) ? styles.missed : ""}`} d={markPath(tone, x(at), y(point.score))} />
+            <path className={`${styles.dot} ${single && missed(point) ? styles.missed : ""}`} d={markPath(line.tone, x(at), y(point.score))} />
           </PointLink>
         );
       })}

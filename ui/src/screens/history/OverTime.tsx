@@ -6,7 +6,7 @@ import { Chart } from "./Chart";
 import { MOST_LINES } from "./chartPaths";
 import styles from "./History.module.css";
 import { COST, DURATION, PASS_RATE, TOKENS, changesOf, chosenName, seriesName } from "./historyText";
-import { linesOf, runsOf } from "./lines";
+import { linesOf, runsOf, withTones } from "./lines";
 
 /** The pass rate (or another metric), the duration and the cost over the runs; the metric and the lines are in the address. */
 export function OverTime({ page }: { page: HistoryPage }) {
@@ -17,7 +17,8 @@ export function OverTime({ page }: { page: HistoryPage }) {
   const hasCost = page.runs.some(({ trial_cost }) => trial_cost !== null);
   const names = [...new Set([chosen, DURATION, hasCost ? COST : TOKENS])];
   const by = query.get("by");
-  const charts = names.map((name) => ({ name, lines: linesOf(page, name, by, costs) })).filter(({ lines }) => lines.length);
+  const toned = withTones(names.map((name) => linesOf(page, name, by, costs)));
+  const charts = names.map((name, at) => ({ name, lines: toned[at] ?? [] })).filter(({ lines }) => lines.length);
   const left = Math.max(0, ...charts.map(({ lines }) => lines.length - MOST_LINES));
   return (
     <section aria-label="Over time">
@@ -48,8 +49,10 @@ function useCostIntervals({ runs }: HistoryPage): readonly CostInterval[] {
 
 function OneChart({ page, name, lines, agents }: { page: HistoryPage; name: string; lines: ReturnType<typeof linesOf>; agents: boolean }) {
   const [only] = lines;
+  const unknown = name === COST ? page.runs.filter(({ trial_cost }) => trial_cost === null).length : 0;
+  const note = unknown ? `unknown in ${numText(unknown)} of ${numText(page.runs.length)} runs` : "";
   const changes = agents && name === PASS_RATE && lines.length === 1 && only ? changesOf(page, only.label) : [];
-  return <Chart name={name} lines={lines} runs={runsOf(lines, page.runs)} changes={changes} href={(run) => `/runs/${encodeURIComponent(run)}`} />;
+  return <Chart name={name} note={note} lines={lines} runs={runsOf(lines, page.runs)} changes={changes} href={(run) => `/runs/${encodeURIComponent(run)}`} />;
 }
 
 function Controls({ page, chosen, by }: { page: HistoryPage; chosen: string; by: string | null }) {

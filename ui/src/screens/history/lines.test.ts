@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { HistoryPage, HistoryRunPart, Series } from "../../data/types";
 import { MOST_LINES, markPath, whiskerPath } from "./chartPaths";
 import { COST } from "./historyText";
-import { linesOf, numberRows, numbersMarkdown, runsOf } from "./lines";
+import { linesOf, numberRows, numbersMarkdown, runsOf, withTones } from "./lines";
 
 function run(run_id: string, agent: string, more: Partial<HistoryRunPart> = {}): HistoryRunPart {
   return { run_id, short: run_id, started_at: 0, agent, commit: null, version: null, build: "", outcome: null, cases: 20, num_runs: 1, trial_cost: null, ...more };
@@ -29,21 +29,31 @@ describe("the lines of a chart", () => {
   it.each([
     ["one for each agent", "passed", null, [["slow", "abd"], ["fast", "c"]]],
     ["one for each build, the newest first", "passed", "build", [["slow bbbbbbb", "d"], ["fast bbbbbbb", "c"], ["slow aaaaaaa", "ab"]]],
-    ["the cost of the runs where it is known", COST, null, [["slow", "bd"]]],
+    ["the cost of the agents of which it is known", COST, null, [["slow", "abd"]]],
+    ["the cost of the builds of which it is known", COST, "build", [["slow bbbbbbb", "d"], ["slow aaaaaaa", "ab"]]],
     ["none of a metric that no run has", "gone", null, []],
   ])("are %s", (_, name, by, lines) => {
     expect(drawn(name, by)).toEqual(lines);
   });
 
+  it("have a gap where the cost is unknown", () => {
+    expect(linesOf(PAGE, COST, null)[0]?.points.map(({ score }) => score)).toEqual([null, 0.01, 0.02]);
+  });
+
+  it("have one tone for each name in all charts", () => {
+    const charts = withTones([linesOf(PAGE, "passed", null), linesOf(PAGE, COST, null), linesOf(PAGE, "passed", null).slice(1)]);
+    expect(charts.map((lines) => lines.map(({ label, tone }) => [label, tone]))).toEqual([[["slow", 0], ["fast", 1]], [["slow", 0]], [["fast", 1]]]);
+  });
+
   it("have the interval of a cost once it is read", () => {
     const costs = [{ run_id: "d", low: 0.015, high: 0.025, cases: 18 }];
     const [line] = linesOf(PAGE, COST, null, costs);
-    expect(line?.points.map(({ low, high, count }) => [low, high, count])).toEqual([[null, null, 20], [0.015, 0.025, 18]]);
+    expect(line?.points.map(({ low, high, count }) => [low, high, count])).toEqual([[null, null, 20], [null, null, 20], [0.015, 0.025, 18]]);
   });
 
   it("share the places of their runs", () => {
     expect(runsOf(linesOf(PAGE, "passed", null), RUNS).map(({ run_id }) => run_id)).toEqual(["d", "c", "b", "a"]);
-    expect(runsOf(linesOf(PAGE, COST, null), RUNS).map(({ run_id }) => run_id)).toEqual(["d", "b"]);
+    expect(runsOf(linesOf(PAGE, COST, null), RUNS).map(({ run_id }) => run_id)).toEqual(["d", "b", "a"]);
   });
 
   it("have their numbers as a table, newest first", () => {
@@ -55,7 +65,7 @@ describe("the lines of a chart", () => {
       ["a", "slow", "40 % (8 of 20)", "30 % to 50 %", "20"],
     ]);
     expect(numbersMarkdown("pass rate", rows).split("\n")[2]).toMatch(/^\| `d` \| .* \| `bbbbbbbbb` \| slow \| 90 % \(18 of 20\) \| 80 % to 100 % \| 20 \|$/);
-    expect(numberRows(COST, linesOf(PAGE, COST, null), RUNS)[0]).toMatchObject({ value: "$0.02", interval: "–" });
+    expect(numberRows(COST, linesOf(PAGE, COST, null), RUNS)[0]).toMatchObject({ value: "$0.020", interval: "–" });
   });
 });
 

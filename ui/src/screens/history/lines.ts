@@ -9,25 +9,35 @@ export interface Line {
   label: string;
   /** Oldest first. */
   points: readonly Point[];
+  /** Its colour and mark: the same in every chart. */
+  tone: number;
 }
+
+type Points = Omit<Line, "tone">;
 
 /** The lines of one metric, or of the cost of a trial; those with the newest run first. */
 export function linesOf(page: HistoryPage, name: string, by: string | null, costs: readonly CostInterval[] = []): Line[] {
-  const lines = name === COST ? costLines(page, costs) : page.series.filter((one) => one.name === name).map(({ agent, points }) => ({ label: agent, points }));
-  return by === "build" ? splitByBuild(lines, page.runs) : lines;
+  const lines: Points[] = name === COST ? costLines(page, costs) : page.series.filter((one) => one.name === name).map(({ agent, points }) => ({ label: agent, points }));
+  const drawn = (by === "build" ? splitByBuild(lines, page.runs) : lines).filter(({ points }) => points.some(({ score }) => score !== null));
+  return drawn.map((line, tone) => ({ ...line, tone }));
 }
 
-function costLines({ series, runs }: HistoryPage, costs: readonly CostInterval[]): Line[] {
+/** The lines of several charts with one tone for each name. */
+export function withTones(charts: readonly (readonly Line[])[]): Line[][] {
+  const labels = [...new Set(charts.flatMap((lines) => lines.map(({ label }) => label)))];
+  return charts.map((lines) => lines.map((line) => ({ ...line, tone: labels.indexOf(line.label) })));
+}
+
+function costLines({ series, runs }: HistoryPage, costs: readonly CostInterval[]): Points[] {
   const byRun = new Map(costs.map((one) => [one.run_id, one]));
   const agents = [...new Set(series.map(({ agent }) => agent))];
-  return agents
-    .map((agent) => ({ label: agent, points: [...runs].reverse().flatMap((run) => (!agent || run.agent === agent ? costPoint(run, byRun.get(run.run_id)) : [])) }))
-    .filter(({ points }) => points.length > 0);
+  const runsOfAgent = (agent: string) => [...runs].reverse().filter((run) => !agent || run.agent === agent);
+  return agents.map((agent) => ({ label: agent, points: runsOfAgent(agent).map((run) => costPoint(run, byRun.get(run.run_id))) }));
 }
 
-function costPoint({ run_id, trial_cost, cases }: HistoryRunPart, interval: CostInterval | undefined): Point[] {
-  if (trial_cost === null) return [];
-  return [{ run_id, score: trial_cost, low: interval?.low ?? null, high: interval?.high ?? null, threshold: null, outcome: "informational", count: interval?.cases ?? cases }];
+/** The cost of a trial in a run; a gap where it is unknown. */
+function costPoint({ run_id, trial_cost, cases }: HistoryRunPart, interval: CostInterval | undefined): Point {
+  return { run_id, score: trial_cost, low: interval?.low ?? null, high: interval?.high ?? null, threshold: null, outcome: "informational", count: interval?.cases ?? cases };
 }
 
 /** What a build is called: its commit, its version, or the beginning of the hash of its source. */
@@ -35,7 +45,7 @@ function buildName({ agent, commit, version, build }: HistoryRunPart): string {
   return [agent, commit?.replace(/^([0-9a-f]{7})[0-9a-f]*/, "$1") ?? version ?? build.slice(0, 7)].filter(Boolean).join(" ");
 }
 
-function splitByBuild(lines: readonly Line[], runs: readonly HistoryRunPart[]): Line[] {
+function splitByBuild(lines: readonly Points[], runs: readonly HistoryRunPart[]): Points[] {
   const byId = new Map(runs.map((run) => [run.run_id, run]));
   const builds = new Map<string, { label: string; points: Point[] }>();
   for (const point of lines.flatMap(({ points }) => points)) {
@@ -47,7 +57,7 @@ function splitByBuild(lines: readonly Line[], runs: readonly HistoryRunPart[]): 
     line.points.push(point);
   }
   const places = new Map(runs.map(({ run_id }, place) => [run_id, place]));
-  const newest = ({ points }: Line) => places.get(points.at(-1)?.run_id ?? "") ?? runs.length;
+  const newest = ({ points }: Points) => places.get(points.at(-1)?.run_id ?? "") ?? runs.length;
   return [...builds.values()].sort((one, other) => newest(one) - newest(other));
 }
 

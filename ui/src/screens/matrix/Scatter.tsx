@@ -6,6 +6,7 @@ import { useWidth } from "../../components/charts/useWidth";
 import { Term } from "../../components/terms/Term";
 import { boundsText, moneyText, numText, percentText, secondsText } from "../../components/text/numberFormats";
 import { EXPENSES, type Expense, expenseOf, knownExpenses, paretoFront } from "./paretoFront";
+import { unplacedText } from "./matrixText";
 import styles from "./Scatter.module.css";
 
 const HEIGHT = 220;
@@ -20,6 +21,7 @@ export function Scatter({ runs }: { runs: readonly MatrixHead[] }) {
   const expense = known.find((one) => one === query.get("by")) ?? known[0];
   if (!expense) return null;
   const points = runs.flatMap((run) => pointOf(run, expense) ?? []);
+  const unplaced = unplacedText(runs, points.map(({ run }) => run), expense);
   const front = new Set(paretoFront(points.map(({ quality, x }) => ({ quality, expense: x.value }))));
   return (
     <section aria-label="Quality and expense">
@@ -41,11 +43,11 @@ export function Scatter({ runs }: { runs: readonly MatrixHead[] }) {
           </label>
         )}
       </div>
-      <p>{answerText(points, expense)}</p>
+      <p>{answerText(points, expense, points.length < runs.length)}</p>
       <figure ref={box} className={`${styles.figure} panel`}>
         <Picture points={points} front={front} expense={expense} width={width} />
         <figcaption className="dim small">
-          Joined: no other run is better and not more expensive. Bars: <Term name="confidenceInterval">95 % CI</Term>.
+          Joined: no other run is better and not more expensive. Bars: <Term name="confidenceInterval">95 % CI</Term>.{unplaced && ` ${unplaced}`}
         </figcaption>
         <ol className={styles.numbers}>
           {points.map(({ run, x }, at) => (
@@ -126,15 +128,16 @@ function isNear(across: number, down: number): boolean {
 }
 
 /** The runs with the highest pass rate, and which of these is the least expensive. */
-function answerText(points: readonly Point[], expense: Expense): string {
+function answerText(points: readonly Point[], expense: Expense, someLeftOut: boolean): string {
   const most = Math.max(...points.map(({ quality }) => quality));
   const best = points.filter(({ quality }) => quality === most);
   const cheapest = best.reduce((one, other) => (other.x.value < one.x.value ? other : one));
   const what = EXPENSES[expense].toLowerCase();
   const price = TEXTS[expense](cheapest.x.value);
   const rate = listText(best.map(({ run }) => `${nameOf(run)} (${numText(run.passed.count)} of ${numText(run.passed.of)}, ${percentText(most)})`));
-  if (best.length < 2) return `Most cases passed: ${rate}; ${what} ${price}.`;
-  return `Most cases passed: ${rate}. Of these, ${nameOf(cheapest.run)} has the lowest ${what}: ${price}.`;
+  const heading = someLeftOut ? `Most cases passed, of the ${points.length} runs below` : "Most cases passed";
+  if (best.length < 2) return `${heading}: ${rate}; ${what} ${price}.`;
+  return `${heading}: ${rate}. Of these, ${nameOf(cheapest.run)} has the lowest ${what}: ${price}.`;
 }
 
 function listText(names: readonly string[]): string {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { MatrixCell, MatrixPage, MatrixRow } from "../../data/types";
-import { asMarkdown, readRunNames, rowMatcher, summary, whyText } from "./matrixText";
+import type { MatrixCell, MatrixHead, MatrixPage, MatrixRow } from "../../data/types";
+import { asMarkdown, readRunNames, rowMatcher, summary, unplacedText, whyText } from "./matrixText";
 
 function row(eval_id: string, differs: boolean, cells: (Partial<MatrixCell> | null)[] = []): MatrixRow {
   return { eval_set_id: "set", eval_id, metric: "m", differs, all_passed: !differs, cells } as MatrixRow;
@@ -29,6 +29,15 @@ describe("runs side by side", () => {
   it("are filtered by words and by whether they differ", () => {
     const found = row("booking", false, [{ why: "covers is 4" }]);
     expect([rowMatcher("covers", false)(found), rowMatcher("", true)(found), rowMatcher("refund", false)(found)]).toEqual([true, false, false]);
+  });
+
+  it("without a known expense are left out of its picture, and counted", () => {
+    const run = (cost: number | null, rate: number | null = 1) => ({ cost, passed: { rate } }) as MatrixHead;
+    const [known, unknown, empty] = [run(0), run(null), run(0.1, null)];
+    const unpriced = "their cost of a trial is unknown: the agent reports no usage, or a model has no price";
+    expect(unplacedText([known, known], [known, known], "cost")).toBe("");
+    expect(unplacedText([known, unknown], [known], "cost")).toBe(`Left out: 1 of 2 runs, ${unpriced}.`);
+    expect(unplacedText([known, unknown, empty], [known], "cost")).toBe(`Left out: 1 of 3 runs, ${unpriced}; 1 of 3 runs without a case that was run.`);
   });
 
   it.each([

@@ -1,5 +1,6 @@
-import type { MatrixPage, MatrixRow } from "../../data/types";
+import type { MatrixHead, MatrixPage, MatrixRow } from "../../data/types";
 import { mdCode, mdTable, mdText } from "../../components/text/markdown";
+import { type Expense, expenseOf } from "./paretoFront";
 import { outcomeWord } from "../../components/charts/Outcome";
 import { numText, percentText, scoreText } from "../../components/text/numberFormats";
 
@@ -9,6 +10,23 @@ export function summary({ rows, different, runs }: MatrixPage): string {
   if (runs.length < 2) return `${cases}. Add a run to compare it with.`;
   if (!different) return rows.length === 1 ? "The case has the same outcome in every run." : `All ${cases} have the same outcome in every run.`;
   return `${different.toLocaleString("en-US")} of ${cases} ${different === 1 ? "differs" : "differ"}.`;
+}
+
+const UNKNOWN_EXPENSES: Readonly<Record<Expense, string>> = {
+  cost: "their cost of a trial is unknown: the agent reports no usage, or a model has no price",
+  seconds: "their duration of a turn is unknown",
+  tokens: "their tokens of a turn are unknown: the agent reports no usage",
+};
+
+/** The runs that the picture of quality and expense leaves out, and why; empty: none. */
+export function unplacedText(runs: readonly MatrixHead[], placed: readonly MatrixHead[], expense: Expense): string {
+  const unknown = runs.filter((run) => expenseOf(run, expense) === null).length;
+  const unscored = runs.length - placed.length - unknown;
+  const parts = [
+    unknown ? `${unknown} of ${runs.length} runs, ${UNKNOWN_EXPENSES[expense]}` : "",
+    unscored ? `${unscored} of ${runs.length} runs without a case that was run` : "",
+  ].filter(Boolean);
+  return parts.length ? `Left out: ${parts.join("; ")}.` : "";
 }
 
 /** The names in the address, without empty ones and without repeats. */

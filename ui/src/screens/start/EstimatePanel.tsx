@@ -74,7 +74,8 @@ export function EstimatePanel({ state }: { state: EstimateState }) {
 }
 
 function Figures({ estimate }: { estimate: EstimatePage }) {
-  const { trials, cases, cost, seconds, purposes, run_id, seen, confidence } = estimate;
+  const { trials, cases, seconds, purposes, run_id, seen, confidence } = estimate;
+  const cost = estimate.cost ?? (estimate.known_cost?.value ? estimate.known_cost : null);
   const calls = purposes.find(({ purpose }) => purpose === "judge")?.calls;
   return (
     <>
@@ -86,7 +87,7 @@ function Figures({ estimate }: { estimate: EstimatePage }) {
           </dt>
         </div>
         <div>
-          <dd>{cost ? moneyText(cost.value) : "unknown"}</dd>
+          <dd>{cost ? `${estimate.cost ? "" : "at least "}${moneyText(cost.value)}` : "unknown"}</dd>
           <dt>
             <Term name="estimate">Cost</Term>
             {cost && intervalText(cost, confidence, moneyText)}

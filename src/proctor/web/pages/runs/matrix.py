@@ -9,7 +9,7 @@ from proctor.common.safe_text import shorten
 from proctor.reports.content.case_digest import Row, line_up
 from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.manifest import RunRecord
-from proctor.schema.results.model_usage import total_cost
+from proctor.schema.results.model_usage import run_cost
 from proctor.schema.results.run_result import CaseResult, Outcome, RunResult
 from proctor.web.pages.base import MeanFigure, Share, mean_figure, share
 from proctor.web.pages.runs.case_table import LETTERS, SECONDS, TOKENS
@@ -129,7 +129,7 @@ def _head(run: MatrixRun, result: RunResult) -> MatrixHead:
 def _trial_cost(run: MatrixRun) -> float | None:
     """Return US dollars per executed trial: per case, a run with more trials would seem more expensive."""
     trials = sum(trial.outcome not in _LEFT_OUT for case in run.cases for trial in case.trials)
-    cost = total_cost(run.record.summary.spent)
+    cost = run_cost(run.record.summary.spent)
     return cost / trials if cost is not None and trials else None
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from proctor.reports.content.run_list import ListedRun, state_text
-from proctor.reports.content.summary import cost_text
+from proctor.reports.content.summary import run_cost_text
 from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.manifest import NO_ANNOTATION, RunAnnotation, RunRecord, RunState
-from proctor.schema.results.model_usage import total_cost
+from proctor.schema.results.model_usage import run_cost
 from proctor.schema.results.run_result import Outcome
 from proctor.web.pages.base import Share, copy_fields, share
 
@@ -91,8 +91,8 @@ def run_row(
         in_flight=summary.in_flight,
         pass_rate=passed_of(run),
         duration=summary.duration,
-        cost=total_cost(summary.spent) if summary.spent else None,
-        cost_text=cost_text(summary.spent) if summary.spent else "",
+        cost=run_cost(summary.spent),
+        cost_text=run_cost_text(summary.spent),
         stopped_by=summary.stopped_by,
         interrupted=summary.interrupted,
         imported_from=entry.imported_from,

@@ -15,7 +15,7 @@ from proctor.reports.content import summary
 from proctor.reports.content.case_digest import CaseWarnings, Digest, ks_of, rule_text
 from proctor.reports.content.failure_causes import FailureGroup
 from proctor.reports.content.run_list import ListedRun
-from proctor.reports.content.summary import PURPOSE_NAMES, VOID, by_purpose, cost_text, unpriced_models
+from proctor.reports.content.summary import VOID
 from proctor.reports.content.symbols import UNICODE, short_names
 from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.case_result import FaultRates, Repeats
@@ -225,15 +225,15 @@ def money_parts(spent: Sequence[Spent]) -> list[MoneyPart]:
     return [
         MoneyPart(
             purpose=purpose,
-            name=PURPOSE_NAMES.get(purpose, purpose),
+            name=summary.PURPOSE_NAMES.get(purpose, purpose),
             cost=total_cost(usages),
-            text=cost_text(usages),
+            text=summary.cost_text(total_cost(usages), usages),
             calls=sum(usage.calls for usage in usages),
             cached=sum(usage.cached for usage in usages),
             tokens=sum(usage.input_tokens + usage.output_tokens for usage in usages),
-            unpriced=unpriced_models(usages),
+            unpriced=summary.unpriced_models(usages),
         )
-        for purpose, usages in by_purpose(spent)
+        for purpose, usages in summary.by_purpose(spent)
     ]
 
 
@@ -375,8 +375,8 @@ def run_page(
         metrics=figures.parts(changes),
         causes=[copy_fields(CauseGroup, group, text=group.cause.text) for group in causes],
         figures=figures.digest.figures(),
-        cost=run.cost if run.spent else None,
-        cost_text=cost_text(run.spent) if run.spent else "",
+        cost=run.cost,
+        cost_text=summary.run_cost_text(run.spent),
         money=money_parts(run.spent),
         judges=judge_parts(run),
         sets=[set_part(one, repeats.by_set.get(one.eval_set_id)) for one in run.sets],

@@ -64,7 +64,7 @@ describe("tokens and cost", () => {
     const turns = figuresOf(spans).filter((_, index) => spans.spans[index]?.kind === "turn");
     expect(turns.map(({ input, cost }) => [input, cost])).toEqual([[30, 0.75], [5, null], [null, null]]);
   });
-  it("are in the table to copy", () => expect(spansMarkdown(spans)).toContain("| · model m\\|x | 0 ms | 1 s | 10 → 10 | $0.50 |"));
+  it("are in the table to copy", () => expect(spansMarkdown(spans)).toContain("| · model m\\|x | 0 ms | 1 s | 10 → 10 | $0.500 |"));
 });
 
 describe("how votes fell", () => {
