@@ -158,6 +158,11 @@ def test_a_case_of_two_agents_has_a_section_for_each(page: Page, site: Site) -> 
     _open(page, "/history?set=bookings&case=two_turn_booking")
     for agent in {run["agent"] for run in site.get("/api/history?set=bookings")["runs"]}:
         expect(page.get_by_role("table", name=f"Runs of {agent}", exact=True)).to_be_visible()
+    rows = page.locator("[role=table] [data-index]")
+    for at in range(rows.count()):
+        page.keyboard.press("j")
+        expect(rows.nth(at)).to_have_attribute("aria-current", "true")
+        expect(page.locator("[role=table] [aria-current]")).to_have_count(1)
 
 
 def test_it_is_usable_by_all_and_fits(page: Page, axe: Look, fits: Look) -> None:

@@ -142,6 +142,25 @@ describe("a table", () => {
     expect(at()).toBe(`/things/${row}`);
   });
 
+  it.each([
+    ["jjj", "Things", "d"],
+    ["jjjjj", "More", "b"],
+    ["jjjjjjj", "More", "d"],
+    ["jjjjjjkk", "Things", "c"],
+    ["jjjjjjjjjjjj", "More", "c"],
+    ["kkk", "Things", "b"],
+    ["jjjjjkkkkkkkkk", "Things", "b"],
+    ["nnnn", "More", "b"],
+  ])("is one of several that the keys %s go through in their order", (keys, label, row) => {
+    const stops = ({ cost }: Row) => cost !== null;
+    const { host, at } = render(<>{table({ stops })}{table({ label: "None", rows: [] })}{table({ label: "More", stops, href: ({ id }) => `/more/${id}` })}</>);
+    for (const key of keys) press(key);
+    const marked = [...host.querySelectorAll("[aria-current]")];
+    expect(marked.map((one) => [one.closest("[role=table]")?.getAttribute("aria-label"), one.querySelector("a")?.textContent])).toEqual([[label, row]]);
+    press("Enter");
+    expect(at()).toBe(`/${label.toLowerCase()}/${row}`);
+  });
+
   it("opens the row that it is at", () => {
     const { at } = render(table());
     press("j");

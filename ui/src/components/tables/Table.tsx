@@ -20,7 +20,7 @@ export interface TableProps<Row> {
   onSort?: (sort: string) => void;
   /** A box before each row to choose it by. */
   choice?: Choice;
-  /** Whether j, k and Enter work here. Default true; false for a second table on the page. */
+  /** Whether j, k and Enter work here; they go through all tables of the page. Default true; false for a table without links. */
   keys?: boolean;
   /** Rows that `n` stops at: the next one worth a look. */
   stops?: (row: Row) => boolean;

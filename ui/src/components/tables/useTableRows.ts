@@ -147,35 +147,96 @@ interface RowKeys {
   next: ((after: number) => number) | null;
 }
 
+/** A table of the page as the keys see it. */
+interface KeyedTable extends Pick<RowKeys, "body" | "count" | "open" | "choose" | "next"> {
+  now: () => number;
+  move: (index: number) => void;
+  leave: () => void;
+}
+
+let keyedTables: RefObject<KeyedTable>[] = [];
+
+/** The tables that have rows, in the order of the page, and the index of the one with the current row; -1: none has it. */
+function tablesInOrder(): { tables: KeyedTable[]; at: number } {
+  const shown = keyedTables.flatMap(({ current }) => (current.count && current.body.current ? [{ table: current, body: current.body.current }] : []));
+  shown.sort((one, other) => (one.body.compareDocumentPosition(other.body) & Node.DOCUMENT_POSITION_FOLLOWING ? -1 : 1));
+  const tables = shown.map(({ table }) => table);
+  return { tables, at: tables.findIndex((table) => table.now() >= 0) };
+}
+
+function activeTable(): KeyedTable | undefined {
+  const { tables, at } = tablesInOrder();
+  return tables[Math.max(0, at)];
+}
+
+/** Go to a row of a table; no other table keeps a current row. */
+function goTo(table: KeyedTable, index: number): void {
+  const { tables, at } = tablesInOrder();
+  const left = tables[at];
+  if (left && left !== table) left.leave();
+  table.move(index);
+}
+
+/** Go to the next row of the page or to the one before: behind the last row of a table comes the first of the next table. */
+function stepRow(step: 1 | -1): void {
+  const { tables, at } = tablesInOrder();
+  const table = tables[Math.max(0, at)];
+  if (!table) return;
+  const to = table.now() + step;
+  const other = at >= 0 ? tables[at + step] : undefined;
+  if (other && (to < 0 || to >= table.count)) goTo(other, step > 0 ? 0 : other.count - 1);
+  else goTo(table, Math.max(0, Math.min(table.count - 1, to)));
+}
+
+/** Go to the next row of the page that needs attention, if there is one. */
+function goToAttention(): void {
+  const { tables, at } = tablesInOrder();
+  for (const table of tables.slice(Math.max(0, at))) {
+    const index = table.next?.(table.now()) ?? -1;
+    if (index >= 0) return goTo(table, index);
+  }
+}
+
 /**
- * j and k move from row to row, n to the next worth a look; Enter opens, x chooses. However fast they come, each key goes by
- * those before it and not by what is drawn of them, and so does the focus: a focused link answers Enter itself.
+ * j and k move from row to row through all tables of the page, n to the next worth a look; Enter opens, x chooses. However fast they
+ * come, each key goes by those before it and not by what is drawn of them, and so does the focus: a focused link answers Enter itself.
  */
 export function useRowKeys({ on, count, place, body, reveal, open, choose, next }: RowKeys): void {
   const { at, now, go, cameBack } = place;
   const focus = useRowFocus(body, at, cameBack);
-  const move = (to: number) => {
-    if (!count) return;
-    const index = Math.max(0, Math.min(count - 1, to));
+  const move = (index: number) => {
     go(index);
     reveal(index);
     focus(index);
   };
-  const moveIfFound = (to: number) => {
-    if (to >= 0) move(to);
-  };
   const openLink = (index: number) => rowAt(body, index)?.querySelector<HTMLElement>("a")?.click();
+  const table: KeyedTable = { body, count, now, move, leave: () => go(-1), open: open ?? openLink, choose, next };
+  const keyed = useRef(table);
+  useLayoutEffect(() => {
+    keyed.current = table;
+  });
+  useLayoutEffect(() => {
+    if (!on) return undefined;
+    keyedTables = [...keyedTables, keyed];
+    return () => {
+      keyedTables = keyedTables.filter((one) => one !== keyed);
+    };
+  }, [on]);
   useEffect(() => {
     if (!cameBack || at < 0) return undefined;
     const shown = requestAnimationFrame(() => reveal(at)); // after the page went to its top, or to where it was
     return () => cancelAnimationFrame(shown);
   }, []); // eslint-disable-line
+  const call = (act: "open" | "choose") => {
+    const active = activeTable();
+    if (active) active[act]?.(active.now());
+  };
   const keys = [
-    bind("next", () => move(now() + 1)),
-    bind("previous", () => move(now() - 1)),
-    bind("open", () => (open ?? openLink)(now())),
-    ...(next ? [bind("attention", () => moveIfFound(next(now())))] : []),
-    ...(choose ? [bind("choose", () => choose(now()))] : []),
+    bind("next", () => stepRow(1)),
+    bind("previous", () => stepRow(-1)),
+    bind("open", () => call("open")),
+    ...(next ? [bind("attention", goToAttention)] : []),
+    ...(choose ? [bind("choose", () => call("choose"))] : []),
   ];
   useKeys(on ? keys : []);
 }
