@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from proctor.analysis.compare.sides import BriefCase
-from proctor.schema.analysis.comparison import Trials
+from proctor.analysis.compare.sides import BriefCase, Pairs, changed_cases
+from proctor.schema.analysis.comparison import CaseChange, Trials
 from proctor.schema.results.score import Outcome
 from proctor.web.pages.runs.load_run import direction_of
 
@@ -24,13 +24,16 @@ def case(outcome: Outcome, passed: int, failed: int = 0, error: int = 0) -> Brie
     ("before", "now", "change"),
     [
         pytest.param(
-            case(Outcome.PASSED, 4), case(Outcome.ERROR, 2, error=6), "worse", id="passed, now in error"
+            case(Outcome.PASSED, 4), case(Outcome.ERROR, 2, error=6), "missing", id="passed, now in error"
         ),
         pytest.param(
-            case(Outcome.FAILED, 3, 1), case(Outcome.FAILED, 6, 1, error=1), None, id="failed, and more pass"
+            case(Outcome.FAILED, 3, 1),
+            case(Outcome.FAILED, 6, 1, error=1),
+            "missing",
+            id="failed, and one is in error",
         ),
         pytest.param(
-            case(Outcome.FAILED, 3, 1), case(Outcome.ERROR, 3, error=1), None, id="failed, now in error"
+            case(Outcome.FAILED, 3, 1), case(Outcome.ERROR, 3, error=1), "missing", id="failed, now in error"
         ),
         pytest.param(
             case(Outcome.FAILED, 3, 1),
@@ -38,10 +41,37 @@ def case(outcome: Outcome, passed: int, failed: int = 0, error: int = 0) -> Brie
             "worse",
             id="fewer pass for certain",
         ),
-        pytest.param(case(Outcome.PASSED, 4), case(Outcome.NOT_RUN, 0), None, id="not reached"),
+        pytest.param(
+            case(Outcome.FAILED, 0, 4), case(Outcome.ERROR, 0, error=4), None, id="no trial can have fallen"
+        ),
+        pytest.param(
+            case(Outcome.ERROR, 0, error=4), case(Outcome.FAILED, 0, 4), "missing", id="in error, now failed"
+        ),
+        pytest.param(
+            case(Outcome.ERROR, 0, error=4), case(Outcome.PASSED, 4), None, id="in error, now passed"
+        ),
+        pytest.param(case(Outcome.NOT_RUN, 0), case(Outcome.PASSED, 4), None, id="not run, now passed"),
+        pytest.param(
+            case(Outcome.NOT_RUN, 0), case(Outcome.FAILED, 0, 4), "missing", id="not run, now failed"
+        ),
+        pytest.param(case(Outcome.PASSED, 4), case(Outcome.FAILED, 0, 4), "worse", id="now fails"),
+        pytest.param(case(Outcome.FAILED, 0, 4), case(Outcome.PASSED, 4), "better", id="now passes"),
     ],
 )
-def test_missing_verdicts_are_worse_only_if_the_case_had_passed(
-    before: BriefCase, now: BriefCase, change: str | None
-) -> None:
+def test_a_change_is_that_of_a_comparison(before: BriefCase, now: BriefCase, change: str | None) -> None:
     assert direction_of(before, now) == change
+    compared = changed_cases(Pairs([(("set", "case", 0), before, now)]))
+    assert [_DIRECTIONS[one.change] for one in compared] == ([change] if change else [])
+
+
+_DIRECTIONS = {
+    CaseChange.NOW_FAILS: "worse",
+    CaseChange.FEWER_TRIALS: "worse",
+    CaseChange.MISSING: "missing",
+    CaseChange.NOW_PASSES: "better",
+    CaseChange.MORE_TRIALS: "better",
+}
+
+
+def test_a_case_that_was_not_reached_has_not_changed() -> None:
+    assert direction_of(case(Outcome.PASSED, 4), case(Outcome.NOT_RUN, 0)) is None

@@ -1397,6 +1397,8 @@ export interface components {
             pass_rate: components["schemas"]["Share"];
             /** Worse */
             worse: number | null;
+            /** Missing */
+            missing: number | null;
             /** Better */
             better: number | null;
             /** Same */
@@ -2125,7 +2127,7 @@ export interface components {
             /** Place */
             place: string;
             /** Change */
-            change: ("worse" | "better") | null;
+            change: ("worse" | "missing" | "better") | null;
             was: components["schemas"]["Outcome"] | null;
         };
         /**

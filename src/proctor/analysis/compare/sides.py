@@ -405,6 +405,8 @@ def change_of(before: BriefCase, now: BriefCase, *, deterministic: bool = False)
         return CaseChange.MISSING if before.trials.passed else None  # not reached: neither better nor worse
     trials_change = before.trials.change_to(now.trials)
     change = _VERDICT_CHANGES.get((before.outcome, now.outcome), trials_change)
+    if change is None and _lacks_verdict(before) and now.outcome is Outcome.FAILED:
+        return CaseChange.MISSING  # it may have fallen
     is_sure = deterministic or _lacks_verdict(now) or change in (None, CaseChange.MISSING)
     return change if is_sure or not before.trials.is_within_noise(now.trials) else CaseChange.WITHIN_NOISE
 
@@ -417,8 +419,6 @@ _VERDICT_CHANGES = {
 
 def _changed_case(key: Key, before: BriefCase, now: BriefCase, *, deterministic: bool) -> ChangedCase | None:
     change = change_of(before, now, deterministic=deterministic)
-    if change is None and _lacks_verdict(before) and now.outcome is Outcome.FAILED:
-        change = CaseChange.MISSING  # it may have fallen
     if change is None:
         return None
     uses_base = change is CaseChange.NOW_PASSES or _lacks_verdict(before) or not now.reason

@@ -175,7 +175,7 @@ describe("offers", () => {
   it.each<[string, string[]]>([
     ["", []],
     ["outcome:f", ["outcome:failed"]],
-    ["flaky or ch", ["flaky or changed:worse", "flaky or changed:better", "flaky or changed"]],
+    ["flaky or ch", ["flaky or changed:worse", "flaky or changed:missing", "flaky or changed:better", "flaky or changed"]],
     ["tag:t", ['tag:"two words"']],
     ["safe", ["safety_v1<"]],
     ["flaky", []],
@@ -186,8 +186,8 @@ describe("offers", () => {
 
 describe("the order", () => {
   it("has changed cases first, then failures, errors, flaky ones, and the rest in the order of the set", () => {
-    const rows = [FINE, row({ position: 9 }), FLAKY, BROKEN, row({ position: 8, outcome: "failed" }), row({ position: 7, outcome: "not_run" }), row({ position: 0, change: "worse" }), FAILED, row({ position: 5 })];
-    expect(sortByChange(rows).map(({ position }) => position)).toEqual([1, 0, 8, 3, 2, 4, 5, 9, 7]);
+    const rows = [FINE, row({ position: 9 }), FLAKY, BROKEN, row({ position: 8, outcome: "failed" }), row({ position: 7, outcome: "not_run" }), row({ position: 0, change: "worse" }), row({ position: 6, outcome: "error", change: "missing", was: "passed" }), FAILED, row({ position: 5 })];
+    expect(sortByChange(rows).map(({ position }) => position)).toEqual([1, 0, 6, 8, 3, 2, 4, 5, 9, 7]);
     expect(rows[0]).toBe(FINE);
   });
 

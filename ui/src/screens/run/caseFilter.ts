@@ -25,11 +25,12 @@ type Test = (row: CaseRow) => boolean;
 
 const ALL: Test = () => true;
 const OUTCOMES = ["passed", "failed", "error", "inconclusive", "not_run", "skipped"];
-const CHANGES = ["worse", "better"];
+const CHANGES = ["worse", "missing", "better"];
 const FLAGS: Record<string, Test> = {
   flaky: (row) => row.flaky,
   changed: (row) => row.change !== null,
   worse: (row) => row.change === "worse",
+  missing: (row) => row.change === "missing",
   better: (row) => row.change === "better",
   played: (row) => row.played,
   new: (row) => row.was === null,
@@ -371,10 +372,11 @@ function quoted(text: string): string {
 
 const RANKS: Record<string, number> = { failed: 1, error: 2, inconclusive: 3, passed: 6, skipped: 7, not_run: 8 };
 
-/** What changed comes first: regressions (those that fail first), then failures, then what could not be scored, then flaky, then the rest. */
+/** What changed comes first: regressions (those that fail first) and missing verdicts, then failures, then what could not be scored, then flaky, then the rest. */
 export function rank(row: CaseRow): number {
   const outcome = RANKS[row.outcome] ?? 9;
   if (row.change === "worse") return outcome - 10; // before every other
+  if (row.change === "missing") return 0;
   if (row.outcome === "passed" && row.flaky) return 4;
   if (row.change === "better") return 5;
   return outcome;

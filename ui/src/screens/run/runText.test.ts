@@ -71,14 +71,16 @@ describe("asMarkdown", () => {
 
 describe("comparisonText", () => {
   it.each<[counts: Partial<NonNullable<RunPage["against"]>>, words: string]>([
-    [{ worse: null, better: null, same: null, not_run: null, unpaired: null }, "compared with"],
-    [{ worse: 0, better: 0, same: 8, not_run: 0, unpaired: 0 }, "no case changed since"],
-    [{ worse: 0, better: 0, same: 2, not_run: 0, unpaired: 6 }, "no other case changed since"],
-    [{ worse: 0, better: 0, same: 1, not_run: 7, unpaired: 0 }, "no case that was run changed since"],
-    [{ worse: 0, better: 0, same: 0, not_run: 8, unpaired: 0 }, "no case can be compared with"],
-    [{ worse: 0, better: 0, same: 0, not_run: 0, unpaired: 8 }, "no case can be compared with"],
-    [{ worse: 1, better: 0, same: 7, not_run: 0, unpaired: 0 }, "1 case worse than"],
-    [{ worse: 2, better: 3, same: 3, not_run: 0, unpaired: 0 }, "2 cases worse, 3 better than"],
+    [{ worse: null, missing: null, better: null, same: null, not_run: null, unpaired: null }, "compared with"],
+    [{ worse: 0, missing: 0, better: 0, same: 8, not_run: 0, unpaired: 0 }, "no case changed since"],
+    [{ worse: 0, missing: 0, better: 0, same: 2, not_run: 0, unpaired: 6 }, "no other case changed since"],
+    [{ worse: 0, missing: 0, better: 0, same: 1, not_run: 7, unpaired: 0 }, "no case that was run changed since"],
+    [{ worse: 0, missing: 0, better: 0, same: 0, not_run: 8, unpaired: 0 }, "no case can be compared with"],
+    [{ worse: 0, missing: 0, better: 0, same: 0, not_run: 0, unpaired: 8 }, "no case can be compared with"],
+    [{ worse: 1, missing: 0, better: 0, same: 7, not_run: 0, unpaired: 0 }, "1 case worse than"],
+    [{ worse: 2, missing: 0, better: 3, same: 3, not_run: 0, unpaired: 0 }, "2 cases worse, 3 better than"],
+    [{ worse: 1, missing: 1, better: 3, same: 3, not_run: 0, unpaired: 0 }, "1 case worse, 3 better, 1 has missing verdicts, compared with"],
+    [{ worse: 0, missing: 2, better: 0, same: 3, not_run: 0, unpaired: 0 }, "2 cases have missing verdicts, compared with"],
   ])("how the cases changed; null, being read, is not 0: %j", (counts, words) => expect(comparisonText({ against: counts } as RunPage)).toBe(words));
 });
 

@@ -1,5 +1,6 @@
 import type { BaselinesPage, CaseRow, LiveProgress, RunManagement, RunPage } from "../../data/types";
 import { outcomeWord } from "../../components/charts/Outcome";
+import { CHANGE_WORDS } from "../../components/terms/caseWords";
 import { stripText } from "../../components/charts/TrialStrip";
 import { mdCode, mdProse, mdTable, mdText } from "../../components/text/markdown";
 import { moneyText, numText, percentText, secondsText } from "../../components/text/numberFormats";
@@ -51,12 +52,14 @@ export function sentenceOf(page: RunPage): string {
 /** What changed against the run before, in words; empty where there is none. */
 export function comparisonText({ against }: RunPage): string {
   if (!against) return "";
-  const { worse, better, same, unpaired, not_run } = against;
-  if (worse === null || better === null) return "compared with"; // the cases are being read
-  if (!worse && !better && !same) return "no case can be compared with";
-  if (!worse && !better) return not_run ? "no case that was run changed since" : unpaired ? "no other case changed since" : "no case changed since";
-  const parts = [worse ? `${worse} ${worse === 1 ? "case" : "cases"} worse` : "", better ? `${better} better` : ""];
-  return `${parts.filter(Boolean).join(", ")} than`;
+  const { worse, missing, better, same, unpaired, not_run } = against;
+  if (worse === null || missing === null || better === null) return "compared with"; // the cases are being read
+  if (!worse && !missing && !better && !same) return "no case can be compared with";
+  if (!worse && !missing && !better) return not_run ? "no case that was run changed since" : unpaired ? "no other case changed since" : "no case changed since";
+  const parts = [worse ? `${countOf(worse, "case")} worse` : "", better ? `${numText(better)} better` : ""].filter(Boolean);
+  if (!missing) return `${parts.join(", ")} than`;
+  const cases = parts.length ? numText(missing) : countOf(missing, "case");
+  return [...parts, `${cases} ${CHANGE_WORDS.missing[missing === 1 ? 0 : 1]}`, "compared with"].join(", ");
 }
 
 /** How far a run is: `132 of 400 trials · 8 in flight · 3.2 a second · about 1 m 24 s left · $0.12 so far`. */

@@ -26,6 +26,10 @@ _OWN_FIELDS = frozenset({TOKENS, SECONDS})
 _LONGEST_WHY = 300
 
 
+Direction = Literal["worse", "missing", "better"]
+"""How a case changed, as in a comparison of both runs; `missing`: verdicts are missing, and it may have fallen."""
+
+
 class CaseRow(PageModel):
     """One case of a run."""
 
@@ -64,7 +68,7 @@ class CaseRow(PageModel):
     """The tools that the agent called."""
     place: str
     """`file:line`, if it is from a file."""
-    change: Literal["worse", "better"] | None
+    change: Direction | None
     """The change from the run with which this one is compared."""
     was: Outcome | None
     """Its outcome there; null: that run lacks the case, or has another version of it."""
@@ -87,7 +91,6 @@ class CauseGroup(PageModel):
     """The number of cases with this cause in the run with which this one is compared; null: there is none."""
 
 
-Direction = Literal["worse", "better"]
 Changed = tuple[Direction | None, Outcome]
 """How a case changed, and its earlier outcome."""
 

@@ -336,14 +336,14 @@ def _score_changes(pairs: Pairs) -> dict[str, MeanFigure]:
 
 
 def direction_of(before: BriefCase, now: BriefCase) -> Direction | None:
-    """Return how a decided case changed. Missing verdicts are a change for the worse only of a case that had passed."""
-    if Outcome.NOT_RUN in (before.outcome, now.outcome):
+    """Return how a case changed, as a comparison of both runs has it; a case that was not run has not changed."""
+    if now.outcome is Outcome.NOT_RUN:
         return None
     match change_of(before, now):
         case CaseChange.NOW_FAILS | CaseChange.FEWER_TRIALS:
             return "worse"
-        case CaseChange.MISSING if before.outcome is Outcome.PASSED:
-            return "worse"
+        case CaseChange.MISSING:
+            return "missing"
         case CaseChange.NOW_PASSES | CaseChange.MORE_TRIALS:
             return "better"
     return None
@@ -353,6 +353,7 @@ def _count_changes(changes: Sequence[Changed], cases: int, not_run: int) -> dict
     directions = [direction for direction, _ in changes]
     return {
         "worse": directions.count("worse"),
+        "missing": directions.count("missing"),
         "better": directions.count("better"),
         "same": directions.count(None),
         "not_run": not_run,

@@ -283,6 +283,8 @@ class Against(PageModel):
     outcome: Outcome | None
     pass_rate: Share
     worse: int | None = None
+    missing: int | None = None
+    """Cases that have missing verdicts, and may have fallen."""
     better: int | None = None
     same: int | None = None
     not_run: int | None = None

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { CaseRow, RunPage } from "../../../data/types";
-import { columnsOf } from "./caseColumns";
+import { changeText, columnsOf } from "./caseColumns";
 import { metricText } from "./metricScore";
 
 function reasonBelow(metrics: number, num_runs: number, { costs = false, more = [] as string[] } = {}): boolean {
@@ -39,5 +39,18 @@ describe("the columns of metrics", () => {
   ])("show %s as %s", (name, text) => {
     const row = { scores: { match: 0.5, broken: null, partly_broken: 1 }, errors: ["broken", "partly_broken"], seconds: 2, tokens: 1200 } as unknown as CaseRow;
     expect(metricText(row, name)).toBe(text);
+  });
+});
+
+describe("how a case changed", () => {
+  it.each([
+    ["worse", "passed", "failed", "was passed"],
+    ["worse", "failed", "failed", "fewer trials pass"],
+    ["missing", "passed", "error", "has missing verdicts, was passed"],
+    ["missing", "error", "error", "has missing verdicts"],
+    ["better", "failed", "passed", "was failed"],
+    [null, "passed", "passed", ""],
+  ])("%s, from %s to %s: %s", (change, was, outcome, text) => {
+    expect(changeText({ change, was, outcome } as CaseRow)).toBe(text);
   });
 });
