@@ -74,7 +74,7 @@ def test_every_metric_has_its_interval_and_its_test(page: Page, site: Site, regr
     reported = _reported(site, regression)["measures"]
     expect(rows).to_have_count(1 + len(reported))
     for at, one in enumerate(reported):
-        row, within = rows.nth(at + 1), f"{one['low_text']} to {one['high_text']}"
+        row, within = rows.nth(at + 1), one["interval_text"]
         for part in one["base_text"].rstrip(")").split(" ("):  # the denominator has its own line
             expect(row).to_contain_text(part)
         expect(row.get_by_role("img")).to_have_attribute("aria-label", re.compile(re.escape(within)))

@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -10,8 +11,14 @@ from typing import Any
 import jsonschema
 import pytest
 
-from proctor.analysis.compare.comparison_report import WRITERS, comparison_blocks, write_comparison
-from proctor.analysis.compare.outcome_text import change_text, numbers
+from proctor.analysis.compare.comparison_report import (
+    WRITERS,
+    comparison_blocks,
+    comparison_html,
+    write_comparison,
+)
+from proctor.analysis.compare.measure_table import numbers
+from proctor.analysis.compare.outcome_text import change_text
 from proctor.reports.base import ReportOptions
 from proctor.reports.terminal.block_drawing import draw_blocks
 from proctor.schema.analysis.comparison import (
@@ -177,7 +184,7 @@ DRAWN = """
     cases with all verdicts, and the intervals hold for every value of the
     missing ones
 
-                        base  candidate  change  cases  confidence interval
+     metric             base  candidate  change  cases  confidence interval
   ✕  passed           90.0 %     80.0 %   -10.0  39/40  -18.0 to -2.0 (96 %)
      quality           0.910      0.920  +0.010     40  -0.010 to +0.030 (98 %)
   ✓  tokens a turn     1,204        980    -224     40  -300 to -148 (95 %)
@@ -220,9 +227,8 @@ def test_too_few_cases_to_test() -> None:
     quality = replace(QUALITY, difference=-0.5, low=-0.5, high=0.5, p_value=1.0, pairs=2)
     found = comparison(measures=[replace(PASSED, pairs=2), quality])
 
-    assert (
-        "MEASURE  quality_v1  0.910 -> 0.920  -0.500 (98 %: -0.500 to +0.500)  p=1  pairs=2  too few cases to test"
-        in written(found, "text")
+    assert "MEASURE  quality_v1  0.910 -> 0.920  -0.500  pairs=2  too few cases to test" in written(
+        found, "text"
     )
     row = next(
         line
@@ -233,6 +239,33 @@ def test_too_few_cases_to_test() -> None:
     assert (
         written(found, "text").count("too few") == 1
     )  # the trials of two cases show that the pass rate fell
+
+
+def test_a_difference_without_an_interval_has_none_in_any_form() -> None:
+    quality = replace(QUALITY, difference=-0.5, low=-0.5, high=0.5, p_value=1.0, pairs=1)
+    same = replace(TOKENS, difference=-224.0, low=-224.0, high=-224.0)
+    found = comparison(measures=[replace(PASSED, pairs=1, missing=0), quality, same], pairs=1)
+
+    measures = {one["name"]: one for one in json.loads(written(found, "json"))["measures"]}
+    assert [measures[name]["low"] for name in ("passed", "quality_v1", "token_usage_v1")] == [
+        -0.18,
+        None,
+        None,
+    ]
+    assert "MEASURE  token_usage_v1  1,204 -> 980  -224  p=<0.001  pairs=40  better" in written(found, "text")
+    for text in (drawn(found), comparison_html(found)):
+        assert "to +0.5" not in text
+        assert "-224 to" not in text.replace("−", "-")
+    assert change_text(same) == "token_usage_v1 fell from 1,204 to 980 (-224)"
+
+
+def test_a_notebook_has_the_table_of_the_measures() -> None:
+    html = comparison_html(comparison())
+    heads = re.findall("<th[^>]*>([^<]*)</th>", html)
+    assert heads[-6:] == ["metric", "base", "candidate", "change", "cases", "confidence interval"]
+    rows = [re.findall("<td[^>]*>([^<]*)</td>", row) for row in html.split("<tr>")]
+    assert ["", "quality_v1", "0.910", "0.920", "+0.010", "40", "−0.010 to +0.030 (98 %)"] in rows
+    assert "Metrics:" not in html
 
 
 def test_off_a_terminal_it_is_plain() -> None:
@@ -280,7 +313,7 @@ REVIEW = f"""\
 On these cases: the pass rate fell: significantly worse{BREAK}
 In general: for cases like these a change of -10.0 points is estimated{BREAK}
 Missing: 2 verdicts of the candidate are missing: the rates are of the 39 cases with all verdicts, and the intervals hold for every value of the missing ones{BREAK}
-Metrics: tokens a turn 1,204 → 980 (better)
+Metrics: tokens a turn 1,204 → 980 (better, 40 cases)
 
 - get the missing verdicts: `proctor resume 9xkq2p --retry-errors`
 
@@ -293,7 +326,10 @@ def test_metrics_of_a_review_are_separated_by_commas() -> None:
 
     text = written(comparison(measures=[rose, usage]), "md")
 
-    assert "Metrics: `quality_v1` 0.500 → 0.900 (better), tokens a turn 1,204 → 980 (better)" in text
+    assert (
+        "Metrics: `quality_v1` 0.500 → 0.900 (better, 40 cases), tokens a turn 1,204 → 980 (better, 40 cases)"
+        in text
+    )
 
 
 def test_markdown_has_at_most_25_lines() -> None:
@@ -381,9 +417,7 @@ def test_a_report_of_another_name_is_none() -> None:
         pytest.param(
             "invocation_duration_v1", 3e-4, 4.1e-4, 2e-5, ("0.00030", "0.00041", "+0.00011"), id="small"
         ),
-        pytest.param(
-            "invocation_duration_v1", 2e-9, 3e-9, 1e-9, ("0.000000", "0.000000", "0.000000"), id="tiny"
-        ),
+        pytest.param("invocation_duration_v1", 2e-9, 3e-9, 1e-9, ("0.000", "0.000", "0.000"), id="tiny"),
         pytest.param("invocation_duration_v1", 0.25, 0.25, 0.0, ("0.250", "0.250", "0.000"), id="alike"),
         pytest.param(
             "token_usage_v1", 100.0, 100.25, 0.1, ("100.00", "100.25", "+0.25"), id="less than a token"

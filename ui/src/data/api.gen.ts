@@ -2870,9 +2870,9 @@ export interface components {
             /** Difference */
             difference: number;
             /** Low */
-            low: number;
+            low: number | null;
             /** High */
-            high: number;
+            high: number | null;
             /** Confidence */
             confidence: number;
             /** P Value */
@@ -3542,19 +3542,17 @@ export interface components {
             /** Difference */
             difference: number;
             /** Low */
-            low: number;
+            low: number | null;
             /** High */
-            high: number;
+            high: number | null;
             /** Base Text */
             base_text: string;
             /** Candidate Text */
             candidate_text: string;
             /** Difference Text */
             difference_text: string;
-            /** Low Text */
-            low_text: string;
-            /** High Text */
-            high_text: string;
+            /** Interval Text */
+            interval_text: string;
             /** P Value */
             p_value: number;
             /** Confidence */

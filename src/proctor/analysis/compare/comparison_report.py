@@ -9,24 +9,27 @@ from functools import partial
 from typing import TextIO
 
 from proctor.analysis.compare.error_rates import describe_tests
-from proctor.analysis.compare.outcome_text import (
+from proctor.analysis.compare.measure_table import (
     FIGURES,
-    OUTCOMES,
-    TOO_FEW,
-    answers,
     cost_texts,
-    is_too_few,
-    missing_texts,
+    drawn_names,
+    has_general_interval,
+    interval_texts,
+    measures_table,
     numbers,
+)
+from proctor.analysis.compare.outcome_text import (
+    OUTCOMES,
+    answers,
+    missing_texts,
     run_text,
     trials_text,
-    values_text,
 )
 from proctor.common.json_values import JsonObject
 from proctor.common.safe_text import count_text, encodable
 from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content.case_words import CHANGE_WORDS
-from proctor.reports.content.symbols import Marks, short_names
+from proctor.reports.content.symbols import Marks
 from proctor.reports.content.text_blocks import (
     OUTCOME_ROLES,
     Block,
@@ -83,7 +86,6 @@ _CASE_ROLES: dict[CaseChange, Role] = {
     CaseChange.MORE_TRIALS: "warning",
     CaseChange.WITHIN_NOISE: "dim",
 }
-_VERDICTS = {"worse": Outcome.FAILED, "better": Outcome.PASSED}
 
 
 def comparison_blocks(comparison: Comparison, look: Look) -> Iterator[Block]:
@@ -102,14 +104,14 @@ def comparison_blocks(comparison: Comparison, look: Look) -> Iterator[Block]:
     yield Gap()
     outcome = OUTCOMES[comparison.outcome]
     yield Verdict(look.marks.outcome(outcome), comparison.sentence, OUTCOME_ROLES[outcome])
-    names = _drawn_names(comparison)
+    names = drawn_names(comparison)
     for change in CaseChange:
         if cases := comparison.changed(change):
             yield Gap()
             yield _case_group(cases, change, names, look)
     yield Gap()
     yield from _questions(comparison)
-    measures = _measures(comparison, names, look)
+    measures = measures_table(comparison, names, look)
     if measures.rows:
         yield Gap()
         yield measures
@@ -130,17 +132,6 @@ def _questions(comparison: Comparison) -> Iterator[Block]:
         yield Line([Span(f"{label}: ", "strong"), Span(text, is_data=True)], indent=2, record=record)
     for text in missing_texts(comparison):
         yield Line([Span("Missing: ", "warning"), Span(text)], indent=2, record=("MISSING_VERDICTS", text))
-
-
-def _drawn_names(comparison: Comparison) -> dict[str, str]:
-    """Return the short name of each metric and the label of each figure."""
-    metrics = {one.name for one in comparison.measures} | {
-        case.metric for case in comparison.cases if case.metric
-    }
-    return {
-        **short_names(sorted(metrics - FIGURES.keys())),
-        **{name: label for name, (label, _) in FIGURES.items()},
-    }
 
 
 def _run_fact(word: str, run: ComparedRun, look: Look) -> Fact:
@@ -189,61 +180,6 @@ def _case_item(case: ChangedCase, names: Mapping[str, str], look: Look, *, short
     )
 
 
-def _measures(comparison: Comparison, names: Mapping[str, str], look: Look) -> Table:
-    right = (Column(name, right=True) for name in ("base", "candidate", "change"))
-    columns = [
-        Column(),
-        Column(wraps=True, is_name=True),
-        *right,
-        Column(
-            "cases", right=True, is_drawn=any(one.known != comparison.pairs for one in comparison.measures)
-        ),
-        Column("confidence interval"),
-        Column("p", is_drawn=look.verbose),
-        Column(is_drawn=any(one.apart for one in comparison.measures)),
-    ]
-    rows = [_measure(comparison, one, names, look) for one in comparison.measures]
-    if costs := cost_texts(comparison):
-        texts = ["", "cost of the run", *costs, "", "", "", "", ""]
-        rows.append(Row([[Span(text, "dim")] for text in texts]))
-    return Table(columns, rows)
-
-
-def _measure(comparison: Comparison, one: Measured, names: Mapping[str, str], look: Look) -> Row:
-    too_few = is_too_few(comparison, one)
-    before, now, difference, low, high = numbers(one)
-    role: Role = "" if one.decides else "dim"
-    level = f"{100 * one.confidence:.3g} %"
-    tested = (TOO_FEW, "") if too_few else (f"{low} to {high} ({level})", _p_text(one.p_value))
-    texts = (before, now, difference, _pairs_text(one, "/"), *tested)
-    name = Span(one.name, role, drawn=names.get(one.name), is_data=True)
-    record = (
-        "MEASURE", one.name, " -> ".join(values_text(one)), f"{difference} ({level}: {low} to {high})",
-        f"p={_p_text(one.p_value)}", f"pairs={_pairs_text(one)}", one.verdict, "not scored alike" if one.apart else "",
-        TOO_FEW if too_few else "",
-    )  # fmt: skip
-    cells = [[name], *([Span(text, role)] for text in texts)]
-    apart = [Span("not scored alike", "warning")] if one.apart else []
-    return Row([_verdict_mark(one, look), *cells, apart], record)
-
-
-def _verdict_mark(one: Measured, look: Look) -> Spans:
-    """Return the mark of a significant change; the sentences above the table state it in words."""
-    if one.apart or not one.verdict:
-        return []
-    outcome = _VERDICTS[one.verdict]
-    return [Span(look.marks.outcome(outcome), OUTCOME_ROLES[outcome] if one.decides else "dim")]
-
-
-def _pairs_text(one: Measured, of: str = " of ") -> str:
-    """Return the number of cases that the means are of, and that of all pairs if values are missing."""
-    return f"{one.known}{of}{one.pairs}" if one.missing else f"{one.pairs}"
-
-
-def _p_text(value: float) -> str:
-    return "<0.001" if value < 0.001 else f"{value:.2g}"
-
-
 def _next_steps(comparison: Comparison) -> Iterator[Block]:
     for step in comparison.next_steps:
         yield Note("next", step, "dim", is_data=True)
@@ -263,8 +199,8 @@ _MOST_NOTES = 5
 _MOST_METRICS = 4
 
 
-def review_blocks(comparison: Comparison, look: Look) -> Iterator[Block]:
-    """Return the outcome, the cases that moved, the two questions, the metrics that changed, and the next steps."""
+def review_blocks(comparison: Comparison, look: Look, *, has_every_measure: bool = False) -> Iterator[Block]:
+    """Return the outcome, the cases that moved, the two questions, the metrics that changed or all measures, and the next steps."""
     outcome = OUTCOMES[comparison.outcome]
     yield Verdict(look.marks.outcome(outcome), comparison.sentence, OUTCOME_ROLES[outcome])
     base, candidate = _review_run(comparison.base, look), _review_run(comparison.candidate, look)
@@ -274,7 +210,11 @@ def review_blocks(comparison: Comparison, look: Look) -> Iterator[Block]:
         yield Note("warning", text, "warning", is_data=True)
     if comparison.cases:
         yield _review_cases(comparison.cases, look)
-    yield from _answers(comparison, look)
+    yield from _answers(comparison)
+    if has_every_measure:
+        yield measures_table(comparison, {}, look)
+    elif changes := [*_metric_changes(comparison, look)]:
+        yield Line(changes)
     yield from map(_review_step, comparison.next_steps[: _MOST_NOTES - len(warnings)])
 
 
@@ -306,23 +246,25 @@ def _review_cases(cases: Sequence[ChangedCase], look: Look) -> Table:
     return Table([Column("case"), Column("change"), Column("trials"), Column("reason")], rows)
 
 
-def _answers(comparison: Comparison, look: Look) -> Iterator[Line]:
+def _answers(comparison: Comparison) -> Iterator[Line]:
     for label, text in answers(comparison):
         yield Line([Span(f"{label}: "), Span(text)])
     for text in missing_texts(comparison):
         yield Line([Span(f"Missing: {text}")])
-    changed = [one for one in comparison.measures if one.verdict and one.name != PASSED]
-    if changed:
-        yield Line([Span("Metrics: "), *_metric_changes(changed[:_MOST_METRICS], look)])
 
 
-def _metric_changes(measures: Sequence[Measured], look: Look) -> Iterator[Span]:
-    for place, one in enumerate(measures):
+def _metric_changes(comparison: Comparison, look: Look) -> Iterator[Span]:
+    changed = [one for one in comparison.measures if one.verdict and one.name != PASSED][:_MOST_METRICS]
+    for place, one in enumerate(changed, start=1):
         before, now, *_ = numbers(one)
         label, is_metric = (FIGURES[one.name][0], False) if one.name in FIGURES else (one.name, True)
+        if place == 1:
+            yield Span("Metrics: ")
         yield Span(label, is_data=is_metric)
-        comma = ", " if place + 1 < len(measures) else ""
-        yield Span(f" {before} {look.marks.arrow} {now} ({one.verdict}){comma}")
+        end = ", " if place < len(changed) else ""
+        yield Span(
+            f" {before} {look.marks.arrow} {now} ({one.verdict}, {count_text(one.known, 'case')}){end}"
+        )
 
 
 # --- JSON; docs/schemas/comparison.schema.json has its form --------------------------------------------------------
@@ -343,7 +285,9 @@ def comparison_data(comparison: Comparison) -> JsonObject:
         "confidence": comparison.confidence,
         "on_these_cases": comparison.on_these_cases,
         "in_general": comparison.in_general,
-        "general": None if comparison.general is None else asdict(comparison.general),
+        "general": None
+        if comparison.general is None
+        else asdict(comparison.general) | ({} if has_general_interval(comparison) else _NO_INTERVAL),
         "pairs": comparison.pairs,
         "missing_base": comparison.missing_base,
         "missing_candidate": comparison.missing_candidate,
@@ -351,7 +295,7 @@ def comparison_data(comparison: Comparison) -> JsonObject:
         "more_cases": comparison.more_cases,
         "more_trials": comparison.more_trials,
         "look": None if comparison.look is None else asdict(comparison.look),
-        "measures": [asdict(one) | {"verdict": one.verdict or None} for one in comparison.measures],
+        "measures": [_measure_data(comparison, one) for one in comparison.measures],
         "tests": [*describe_tests(comparison)],
         "significant_cases": [asdict(one) for one in comparison.significant_cases],
         "cases": [asdict(case) | {"metric": case.metric or None} for case in comparison.cases],
@@ -361,6 +305,14 @@ def comparison_data(comparison: Comparison) -> JsonObject:
         "differences": [asdict(one) for one in comparison.unlike],
         "unlike": [asdict(one) for one in comparison.unlike],
     }
+
+
+_NO_INTERVAL: JsonObject = {"low": None, "high": None}
+
+
+def _measure_data(comparison: Comparison, one: Measured) -> JsonObject:
+    ends = {} if interval_texts(comparison, one) else _NO_INTERVAL
+    return asdict(one) | {"verdict": one.verdict or None} | ends
 
 
 def _run_data(run: ComparedRun) -> JsonObject:
@@ -385,12 +337,16 @@ def write_markdown(comparison: Comparison, out: TextIO) -> None:
     markdown_blocks.write_markdown(partial(review_blocks, comparison), out)
 
 
+_NOTEBOOK = 120
+"""Columns of a notebook, about."""
+
+
 def comparison_html(comparison: Comparison) -> str:
     """Return a comparison as HTML for a notebook."""
     from proctor.reports.content.symbols import UNICODE
     from proctor.reports.formats.notebook import blocks_html
 
-    return blocks_html(review_blocks(comparison, Look(UNICODE)))
+    return blocks_html(review_blocks(comparison, Look(UNICODE, width=_NOTEBOOK), has_every_measure=True))
 
 
 _LEVELS = {Outcome.FAILED: "error", Outcome.ERROR: "error", Outcome.INCONCLUSIVE: "warning"}

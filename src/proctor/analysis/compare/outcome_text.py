@@ -7,17 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import floor, log10
 
 from proctor.analysis.compare.error_rates import Detectable
 from proctor.analysis.compare.futility import FUTILE
+from proctor.analysis.compare.measure_table import (
+    TOO_FEW,
+    has_general_interval,
+    is_too_few,
+    numbers,
+    values_text,
+)
 from proctor.common.safe_text import clean, count_text
-from proctor.reports.content.summary import dollars, rounded
+from proctor.reports.content.summary import rounded
 from proctor.reports.content.symbols import Marks
 from proctor.schema.analysis.comparison import (
     PASSED,
-    TRIAL_COST,
-    TRIAL_SECONDS,
     UNCORRECTED,
     CaseChange,
     Change,
@@ -92,11 +96,12 @@ def change_text(one: Measured, *, has_interval: bool = True) -> str:
     if one.name != PASSED:
         moved = f"from {rounded(one.base)} to {rounded(one.candidate)}"
         difference, low, high = (rounded(value, 2, "+") for value in (one.difference, one.low, one.high))
-        return f"{one.name} {way} {moved} ({difference}, {level}: {low} to {high})"
+        interval = f", {level}: {low} to {high}" if low != high else ""
+        return f"{one.name} {way} {moved} ({difference}{interval})"
     *_, difference, low, high = numbers(one)
     base, candidate = values_text(one)
     moved = f"at {candidate}" if base == candidate else f"from {base} to {candidate}"
-    interval = f" ({level}: {low} to {high})" if has_interval else ""
+    interval = f" ({level}: {low} to {high})" if has_interval and low != high else ""
     return f"{_rate_name(one)} {way} {moved}, {difference} points{interval}"
 
 
@@ -104,21 +109,6 @@ def _rate_name(passed: Measured) -> str:
     if passed.trials is not None:
         return "the pass rate of the trials"
     return f"the mean pass rate of {count_text(passed.known or passed.pairs, 'case')}"
-
-
-TOO_FEW = "too few cases to test"
-_FEWEST_PAIRS = 3
-
-
-def is_too_few(comparison: Comparison, one: Measured) -> bool:
-    """Return whether a measure has so few values that no difference of it could be significant.
-
-    The tests by case compare the signs of differences: of two cases the smallest possible p-value is 0.5. The pass rate is
-    tested by its trials, so that one case with several of them can be enough.
-    """
-    if one.pairs >= _FEWEST_PAIRS or one.verdict:
-        return False
-    return one.name != PASSED or comparison.base.num_runs == comparison.candidate.num_runs == 1
 
 
 # --- the two questions -------------------------------------------------------------------------------------------------
@@ -147,7 +137,7 @@ def _in_general(comparison: Comparison) -> str:
     if comparison.measure(PASSED).apart:
         return _NOT_ALIKE
     one = comparison.general
-    if comparison.pairs < _FEWEST_PAIRS and one.lowest < -comparison.margin:
+    if not has_general_interval(comparison):
         return f"{TOO_FEW}; a drop of more than {_margin(comparison)} is not ruled out for cases like these"
     level = confidence_text(one.confidence)
     interval = f"{points(one.low)} to {points(one.high)}"
@@ -357,55 +347,6 @@ OUTCOMES = {
     Change.IMPROVEMENT: Outcome.PASSED, Change.NO_REGRESSION: Outcome.PASSED, Change.NO_DIFFERENCE: Outcome.PASSED,
 }  # fmt: skip
 """The sign of each outcome."""
-FIGURES = {
-    "token_usage_v1": ("tokens a turn", "{:,.0f}"),
-    TRIAL_COST: ("agent's cost a trial, $", "{:.4f}"),
-    TRIAL_SECONDS: ("duration of a trial, s", "{:.3f}"),
-    "invocation_duration_v1": ("duration of a turn, s", "{:.3f}"),
-    "tool_call_count_v1": ("tool calls a turn", "{:.2f}"),
-    "inference_call_count_v1": ("model calls a turn", "{:.2f}"),
-}
-
-
-def numbers(one: Measured) -> tuple[str, str, str, str, str]:
-    """Return base, candidate, difference and the ends of its interval, all of one form; differences have a sign."""
-    if one.name == PASSED:
-        form, signed, scale = "{:.1f} %", "{:+.1f}", 100
-    else:
-        form, scale = "{:.3f}", 1
-        if one.name in FIGURES:
-            form = _fine_enough(FIGURES[one.name][1], max(abs(one.difference), abs(one.low), abs(one.high)))
-        signed = form.replace("{:", "{:+")
-    before, now = (form.format(scale * value) for value in (one.base, one.candidate))
-    difference, low, high = (
-        _without_sign_of_zero(signed.format(scale * value)) for value in (one.difference, one.low, one.high)
-    )
-    return before, now, difference, low, high
-
-
-def values_text(one: Measured) -> tuple[str, str]:
-    """Return base and candidate; a share of trials has its denominator: `70.0 % (21 of 30)`."""
-    before, now, *_ = numbers(one)
-    if one.trials is None:
-        return before, now
-    base, candidate = (f" ({trials.passed:,} of {trials.total:,})" for trials in one.trials)
-    return before + base, now + candidate
-
-
-_FINEST = 6
-
-
-def _fine_enough(form: str, largest: float) -> str:
-    """Return `form`, with more digits where the largest of what it is for would be written as 0 and is not."""
-    digits = int(form[-3])
-    if not 0 < largest < 0.5 * 10**-digits:
-        return form
-    return f"{form[:-3]}{min(_FINEST, 1 - floor(log10(largest)))}f}}"
-
-
-def _without_sign_of_zero(text: str) -> str:
-    """Remove the sign of a value that is rounded to 0: `0.000`, not `-0.000`."""
-    return text[1:] if text[:1] in "+-" and not any(digit in text for digit in "123456789") else text
 
 
 def trials_text(trials: Trials) -> str:
@@ -420,15 +361,6 @@ def run_text(run: ComparedRun, marks: Marks) -> str:
     """Return how large a run is: `40 cases x 5`."""
     cases = count_text(run.cases, "case")
     return f"{cases} {marks.times} {run.num_runs}" if run.num_runs > 1 else cases
-
-
-def cost_texts(comparison: Comparison) -> tuple[str, str] | None:
-    """Return the cost of both runs, if that of at least one is known."""
-    costs = comparison.base.cost, comparison.candidate.cost
-    if costs == (None, None):
-        return None
-    before, now = ("unknown" if cost is None else dollars(cost) for cost in costs)
-    return before, now
 
 
 def answers(comparison: Comparison) -> list[tuple[str, str]]:

@@ -126,7 +126,7 @@ function Questions({ page }: { page: ComparisonPage }) {
   const passed = page.measures.find(({ name }) => name === "passed");
   const { general } = page;
   if (!passed || !general || !page.on_these_cases) return null;
-  const reach = 1.05 * Math.max(...[passed, general].flatMap(({ low, high, difference }) => [low, high, difference].map(Math.abs))) || 1;
+  const reach = 1.05 * Math.max(...[passed, general].flatMap(({ low, high, difference }) => [low, high, difference].map((value) => Math.abs(value ?? 0)))) || 1;
   const lines = [
     ["onTheseCases", "On these cases", page.on_these_cases, passed, toneOf(passed)],
     ["inGeneral", "In general", page.in_general, general, "same"],
@@ -146,7 +146,7 @@ function Questions({ page }: { page: ComparisonPage }) {
             to={reach}
             mark={0}
             tone={tone}
-            label={`${title}: difference of the pass rate, ${ciText(one.confidence)}`}
+            label={`${title}: difference of the pass rate${one.low === null ? "" : `, ${ciText(one.confidence)}`}`}
           />
           <p><TermText text={plainText(sentence)} /></p>
         </div>

@@ -35,7 +35,7 @@ function columnsOf(page: ComparisonPage): Column<MeasuredLine>[] {
       narrow: "172px",
       cell: (one) => <Difference one={one} reach={reach(one)} />,
     },
-    { id: "level", head: "CI level", term: "confidenceInterval", width: "78px", align: "end", optional: true, cell: ({ confidence }) => ciText(confidence).replace(" CI", "") },
+    { id: "level", head: "CI level", term: "confidenceInterval", width: "78px", align: "end", optional: true, cell: (one) => (one.interval_text ? ciText(one.confidence).replace(" CI", "") : "–") },
     { id: "pairs", head: "Cases", term: "pairs", width: "84px", align: "end", optional: true, cell: pairsText },
   ];
 }
@@ -67,7 +67,7 @@ function Name({ one }: { one: MeasuredLine }) {
 }
 
 function Difference({ one, reach }: { one: MeasuredLine; reach: number }) {
-  const words = `${one.difference_text}, ${ciText(one.confidence)}: ${one.low_text} to ${one.high_text}`;
+  const words = `${one.difference_text}${one.interval_text && `, ${ciText(one.confidence)}: ${one.interval_text}`}`;
   return (
     <span className={styles.difference}>
       <IntervalBar
@@ -81,14 +81,14 @@ function Difference({ one, reach }: { one: MeasuredLine; reach: number }) {
         label={`${one.label}: ${words}`}
       />
       <span className={`${styles.figures} num`} aria-hidden>
-        {minus(one.difference_text)} <span className="dim">{`${minus(one.low_text)} to ${minus(one.high_text)}`}</span>
+        {minus(one.difference_text)} <span className="dim">{minus(one.interval_text)}</span>
       </span>
     </span>
   );
 }
 
 function minus(text: string): string {
-  return text.replace(/^-/, "−");
+  return text.replace(/(^|\s)-/g, "$1−");
 }
 
 /** The p-values, for readers who ask for them: the confidence intervals above lead to the same verdicts. */
@@ -107,12 +107,12 @@ function PValues({ page: { measures } }: { page: ComparisonPage }) {
           </tr>
         </thead>
         <tbody>
-          {measures.map(({ name, label, p_value }) => (
+          {measures.map(({ name, label, p_value, too_few }) => (
             <tr key={name}>
               <th scope="row">
                 <Breakable text={label} />
               </th>
-              <td className="num">{probability(p_value)}</td>
+              <td className="num">{too_few ? "–" : probability(p_value)}</td>
             </tr>
           ))}
         </tbody>

@@ -56,7 +56,7 @@ export function countOf(page: ComparisonPage, change: Change): number {
 
 /** How far the bars reach to each side: shares and scores have one scale together, a figure has its own. */
 export function reaches(measures: readonly MeasuredLine[]): (one: MeasuredLine) => number {
-  const reach = (one: MeasuredLine) => Math.max(Math.abs(one.low), Math.abs(one.high), Math.abs(one.difference)) * 1.05;
+  const reach = (one: MeasuredLine) => Math.max(...[one.low, one.high, one.difference].map((value) => Math.abs(value ?? 0))) * 1.05;
   const shared = Math.max(0, ...measures.filter(({ figure }) => !figure).map(reach)) || 1;
   return (one) => (one.figure ? reach(one) || 1 : shared);
 }

@@ -7,14 +7,15 @@ import shlex
 from collections.abc import Mapping, Sequence
 
 from proctor.analysis.compare.comparison_report import write_markdown
-from proctor.analysis.compare.outcome_text import (
+from proctor.analysis.compare.measure_table import (
     FIGURES,
+    has_general_interval,
+    interval_texts,
     is_too_few,
-    missing_texts,
     numbers,
-    trials_text,
     values_text,
 )
+from proctor.analysis.compare.outcome_text import missing_texts, trials_text
 from proctor.reports.content.run_list import SHORTEST
 from proctor.schema.analysis.comparison import (
     CaseChange,
@@ -82,13 +83,14 @@ class MeasuredLine(PageModel):
     candidate: float
     difference: float
     """Candidate minus base, with its confidence interval."""
-    low: float
-    high: float
+    low: float | None
+    """Null, as `high` is: too few cases for an interval."""
+    high: float | None
     base_text: str
     candidate_text: str
     difference_text: str
-    low_text: str
-    high_text: str
+    interval_text: str
+    """`-0.120 to +0.040`; empty if there is none."""
     p_value: float
     confidence: float
     """The confidence of the interval: the level at which the measure was tested."""
@@ -148,8 +150,9 @@ class GeneralLine(PageModel):
     """The difference of pass rates for cases like these."""
 
     difference: float
-    low: float
-    high: float
+    low: float | None
+    """Null, as `high` is: too few cases for an interval."""
+    high: float | None
     confidence: float
     p_value: float
 
@@ -212,11 +215,9 @@ def comparison_page(
         comparison,
         base=sides[0],
         candidate=sides[1],
-        general=None if comparison.general is None else copy_fields(GeneralLine, comparison.general),
+        general=_general(comparison),
         same=max(0, comparison.pairs - len(comparison.cases)),
-        measures=[
-            _measure(measure, too_few=is_too_few(comparison, measure)) for measure in comparison.measures
-        ],
+        measures=[_measure(comparison, measure) for measure in comparison.measures],
         cases=[_case(case, places) for case in comparison.cases],
         only_base=lone(comparison.only_base),
         only_candidate=lone(comparison.only_candidate),
@@ -241,8 +242,16 @@ def comparison_side(run: ComparedRun, short: str | None, commit: str | None, *, 
     )  # fmt: skip
 
 
-def _measure(measure: Measured, *, too_few: bool) -> MeasuredLine:
-    *_, difference, low, high = numbers(measure)
+def _general(comparison: Comparison) -> GeneralLine | None:
+    if comparison.general is None:
+        return None
+    line = copy_fields(GeneralLine, comparison.general)
+    return line if has_general_interval(comparison) else line.model_copy(update={"low": None, "high": None})
+
+
+def _measure(comparison: Comparison, measure: Measured) -> MeasuredLine:
+    ends = interval_texts(comparison, measure)
+    low, high = (measure.low, measure.high) if ends else (None, None)
     before, now = values_text(measure)
     rate = "mean pass rate of the cases" if measure.trials is None else "pass rate of the trials"
     labels = {"passed": rate} | {name: texts[0] for name, texts in FIGURES.items()}
@@ -253,10 +262,11 @@ def _measure(measure: Measured, *, too_few: bool) -> MeasuredLine:
         figure=measure.name in FIGURES,
         base_text=before,
         candidate_text=now,
-        difference_text=difference,
-        low_text=low,
-        high_text=high,
-        too_few=too_few,
+        low=low,
+        high=high,
+        difference_text=numbers(measure)[2],
+        interval_text=" to ".join(ends or ()),
+        too_few=is_too_few(comparison, measure),
     )
 
 
