@@ -180,17 +180,17 @@ def _repeats(run: RunResult, digest: Digest) -> Iterator[str]:
         yield fields("REPEATS", f"set={eval_set_id}", *_figures(repeats, rules))
     yield fields("REPEATS", *_figures(digest.repeats, rules))
     if means := means_of(digest.repeats, digest.gating):
-        yield fields("MEANS", *(f"{name}={_mean(mean)}" for name, mean in means.items()))
+        yield fields("MEANS", *(f"{name}={_mean(means[name], digest.repeats)}" for name in means))
 
 
 def _figures(repeats: Repeats, rules: Sequence[TrialRule | None]) -> Iterator[str]:
-    yield f"flaky={repeats.flaky}"
+    yield f"flaky={repeats.flaky}/{repeats.cases}"
     for name, mean in repeat_figures(repeats, rules):
-        yield f"{name}={_mean(mean)}"
+        yield f"{name}={_mean(mean, repeats)}"
 
 
-def _mean(mean: Mean) -> str:
-    return mean_text(mean, ASCII).replace(" ", "")
+def _mean(mean: Mean, of: Repeats) -> str:
+    return f"{mean_text(mean, ASCII).replace(' ', '')}({mean.cases}/{of.cases})"
 
 
 def _errors(run: RunResult) -> Iterator[str]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 from typing import Any
 
+import pytest
+
 import proctor
 from proctor.models.scripted import ScriptedModel
 from proctor.reports.base import ReportOptions, load_report
@@ -94,12 +96,13 @@ def test_each_metric_shows_its_votes_and_rationales() -> None:
     found = asked_of({"final_response_match_v2": 1.0, "safety_v1": 1.0}, answer="Paris.")
     lines = [line.strip() for line in written(PlainReport(), found, verbose=True).splitlines()]
     assert (
-        "turn 1: judge: final_response_match_v2: scripted, 3 votes, 2 more could not have changed it, 100% agree"
+        "turn 1: judge: final_response_match_v2: scripted, 3 votes, 2 more could not have changed it, 3 of 3 votes agree (100 %)"
         in lines
     )
     assert "turn 1: final_response_match_v2: It says the same." in lines
     assert (
-        "turn 1: judge: safety_v1: scripted, 3 votes, 2 more could not have changed it, 100% agree" in lines
+        "turn 1: judge: safety_v1: scripted, 3 votes, 2 more could not have changed it, 3 of 3 votes agree (100 %)"
+        in lines
     )
     assert "turn 1: safety_v1: It does no harm." in lines
 
@@ -179,3 +182,16 @@ def test_who_sees_it_otherwise_is_heard() -> None:
         str(blocks[1])
     ]
     assert "no: the date differs" in str(blocks[1])
+    assert "3 votes, 2 of 3 votes agree (66.7 %)" in str(blocks[0])
+
+
+@pytest.mark.parametrize(
+    ("agreed", "text"),
+    [(2 / 3, "late (2 of 3 votes agree (66.7 %))"), (0.5, "late (50 % of the votes agree)"), (1, "late")],
+    ids=["counted", "not a share of the usable votes", "all agree"],
+)
+def test_a_rubric_has_the_votes_that_agree(agreed: float, text: str) -> None:
+    votes = [{"verdict": {"on_time": False}}] * 3
+    rubric = {"rubric_id": "on_time", "score": 0.0, "rationale": "late", "agreement": agreed}
+    (block,) = findings_of({"ballot": {"votes": votes}, "rubrics": [rubric]}, "rubrics", full=False)
+    assert f"'{text}'" in str(block)

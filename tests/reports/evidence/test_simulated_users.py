@@ -161,6 +161,6 @@ def test_a_case_shows_plan_and_persona_and_what_each_message_took() -> None:
         "    turn 1: answer: Where to?",
         "    turn 2: user: To Rome.",
         "    turn 2: answer: Booked Rome.",
-        f"    turn 2: played: m-1, 93 tokens, $0.002, 0.5 s, prompt {first}",
-        f"    ended: by the user (m-1, 93 tokens, $0.002, 0.5 s, prompt {last})",
+        f"    turn 2: played: m-1, 93 tokens, $0.0020, 0.5 s, prompt {first}",
+        f"    ended: by the user (m-1, 93 tokens, $0.0020, 0.5 s, prompt {last})",
     ]

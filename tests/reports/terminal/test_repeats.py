@@ -111,8 +111,8 @@ def two_sets() -> RunResult:
 def test_each_set_has_its_own(snapshot: Snapshot) -> None:
     drawn, plain = draw(two_sets()), lines(two_sets())
     snapshot("repeats_sets.txt", drawn)
-    assert "REPEATS  set=bookings  flaky=1  pass^2=0.67+/-0.33  " in plain
-    assert "REPEATS  set=refunds  flaky=0\n" in plain
+    assert "REPEATS  set=bookings  flaky=1/3  pass^2=0.67+/-0.33(3/3)  " in plain
+    assert "REPEATS  set=refunds  flaky=0/2\n" in plain
     assert "set=once" not in plain
 
 

@@ -3917,6 +3917,16 @@ export interface components {
             at: components["schemas"]["MeanFigure"] | null;
         };
         /**
+         * PassedCases
+         * @description How many of the executed cases of a run passed.
+         */
+        PassedCases: {
+            /** Count */
+            count: number;
+            /** Of */
+            of: number;
+        };
+        /**
          * PassedTrials
          * @description How many trials passed, with the interval of their share.
          */
@@ -4252,7 +4262,7 @@ export interface components {
             /** Imported From */
             imported_from: string;
             /** Trend */
-            trend: number[];
+            trend: components["schemas"]["PassedCases"][];
         };
         /**
          * RunState

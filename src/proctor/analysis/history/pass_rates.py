@@ -82,15 +82,20 @@ def _row(run: HistoryRun, point: MetricPoint, end: str, look: Look, *, several_s
         [Span(f"{100 * value:.0f} %")],
         [Span(f"{100 * low:.0f} to {100 * high:.0f} %", "dim")],
         [Span(interval_bar(low, value, high, _bar_width(look), look.marks))],
-        [Span(f"{point.count:,}", "dim")],
+        [Span(_counts(point), "dim")],
     ]
     return Row([*cells, *([[Span(", ".join(run.sets), "dim", is_data=True)]] if several_sets else [])])
+
+
+def _counts(point: MetricPoint) -> str:
+    """Return how many cases passed, of those that were run: `3 of 8`."""
+    return f"{round((point.score or 0.0) * point.count):,} of {point.count:,}"
 
 
 def _records(run: HistoryRun, point: MetricPoint, changes: Sequence[RunChange]) -> Iterator[Block]:
     low, high = point.low or 0.0, 1.0 if point.high is None else point.high
     rate = f"{100 * (point.score or 0.0):.1f} %"
-    interval = f"95 % CI: {100 * low:.0f}-{100 * high:.0f}"
+    interval = f"{_counts(point)}, 95 % CI: {100 * low:.0f}-{100 * high:.0f}"
     yield Record(
         ("PASS_RATE", run.short, when(run.started_at), f"{rate} ({interval})", f"cases={point.count}", *run_fields(run))
     )  # fmt: skip

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from proctor.common.safe_text import shorten
+from proctor.reports.content.summary import percent
 from proctor.reports.content.text_blocks import Detail, EvidenceBlock, Finding, Findings, LeftOut, Remark
 
 __all__ = ["findings_of"]
@@ -20,33 +21,39 @@ def findings_of(details: Mapping[str, object], metric: str, *, full: bool) -> It
 
     `full` adds the model of the `metric` and its votes.
     """
+    ballot = details.get("ballot")
+    usable = _usable(objects_in(ballot.get("votes"))) if isinstance(ballot, Mapping) else 0
     if rubrics := objects_in(details.get("rubrics") or details.get("rubric_scores")):
-        yield Findings("rubrics", [_rubric(each, full=full) for each in rubrics])
+        yield Findings("rubrics", [_rubric(each, usable, full=full) for each in rubrics])
     if sentences := objects_in(details.get("sentences")):
-        yield _claims(sentences, full=full)
-    if full and isinstance(ballot := details.get("ballot"), Mapping):
+        yield _claims(sentences, usable, full=full)
+    if full and isinstance(ballot, Mapping):
         yield from _votes(ballot, metric)
 
 
-def _claims(sentences: Sequence[Mapping[str, object]], *, full: bool) -> Findings:
+def _claims(sentences: Sequence[Mapping[str, object]], usable: int, *, full: bool) -> Findings:
     visible_claims = [each for each in sentences if full or not _is_grounded(each)]
     left = [LeftOut(count)] if (count := len(sentences) - len(visible_claims)) else []
-    return Findings("claims", [*(_sentence(each, full=full) for each in visible_claims), *left])
+    return Findings("claims", [*(_sentence(each, usable, full=full) for each in visible_claims), *left])
 
 
-def _rubric(rubric: Mapping[str, object], *, full: bool) -> Finding:
+def _rubric(rubric: Mapping[str, object], usable: int, *, full: bool) -> Finding:
     score = rubric.get("score")
     holds = None if not isinstance(score, int | float) else score >= 1
     points = f", {rubric['points']:g} points" if isinstance(rubric.get("points"), int | float) else ""
-    why = _why(rubric, full=full) if full or not holds else ""
+    why = _why(rubric, usable, full=full) if full or not holds else ""
     name, text = f"{rubric.get('rubric_id', '')}{points}", str(rubric.get("text") or "")
-    return Finding(holds, name, text, why) if text else Finding(holds, name, why or _why(rubric, full=full))
+    return (
+        Finding(holds, name, text, why)
+        if text
+        else Finding(holds, name, why or _why(rubric, usable, full=full))
+    )
 
 
-def _sentence(sentence: Mapping[str, object], *, full: bool) -> Finding:
+def _sentence(sentence: Mapping[str, object], usable: int, *, full: bool) -> Finding:
     quoted = {"for": sentence.get("supporting_excerpt"), "against": sentence.get("contradicting_excerpt")}
     sides = [f'{side}: "{_shorten(str(text), full=full)}"' for side, text in quoted.items() if text]
-    why = "; ".join(filter(None, [_why(sentence, full=full).rstrip("."), *sides]))
+    why = "; ".join(filter(None, [_why(sentence, usable, full=full).rstrip("."), *sides]))
     label = str(sentence.get("label", "")).replace("_", " ")
     return Finding(_is_grounded(sentence), label, str(sentence.get("sentence") or ""), why)
 
@@ -55,13 +62,27 @@ def _is_grounded(sentence: Mapping[str, object]) -> bool:
     return sentence.get("label") in _GROUNDED
 
 
-def _why(finding: Mapping[str, object], *, full: bool) -> str:
-    """The reason that was given, and the share of the votes where some were of another opinion."""
+def _why(finding: Mapping[str, object], usable: int, *, full: bool) -> str:
+    """Return the reason, and how many of the `usable` votes agree if some do not."""
     why = _shorten(str(finding.get("rationale") or ""), full=full)
     agreed = finding.get("agreement")
     if not isinstance(agreed, int | float) or agreed >= 1:
         return why
-    return f"{why} ({agreed:.0%} of the votes)" if why else f"{agreed:.0%} of the votes"
+    text = _agreement_text(agreed, usable)
+    return f"{why} ({text})" if why else text
+
+
+def _agreement_text(agreed: float, usable: int) -> str:
+    """Return how many votes agree: `2 of 3 votes agree (67 %)`; only the share if it is not one of the usable votes."""
+    count = round(agreed * usable)
+    is_counted = usable > 0 and abs(agreed * usable - count) < 0.01
+    share = f"{percent(agreed)} %"
+    return f"{count} of {usable} votes agree ({share})" if is_counted else f"{share} of the votes agree"
+
+
+def _usable(votes: Sequence[Mapping[str, object]]) -> int:
+    """Return the number of votes with a verdict."""
+    return sum(vote.get("verdict") is not None for vote in votes)
 
 
 def _shorten(text: str, *, full: bool) -> str:
@@ -109,7 +130,7 @@ def _vote_text(vote: Mapping[str, object]) -> str:
 
 def _cast(ballot: Mapping[str, object], votes: Sequence[Mapping[str, object]]) -> Iterator[str]:
     yield str(ballot.get("model") or "a model")
-    usable = sum(vote.get("verdict") is not None for vote in votes)
+    usable = _usable(votes)
     vote_count, planned = len(votes), ballot.get("planned")
     yield (
         f"{usable} of {vote_count} votes usable"
@@ -121,7 +142,7 @@ def _cast(ballot: Mapping[str, object], votes: Sequence[Mapping[str, object]]) -
         yield f"{more} more could not have changed it" if usable else f"{more} not asked for"
     agreed = ballot.get("agreement")
     if isinstance(agreed, int | float) and usable > 1:
-        yield f"{agreed:.0%} agree"
+        yield _agreement_text(agreed, usable)
 
 
 def objects_in(value: object) -> list[Mapping[str, object]]:

@@ -160,7 +160,7 @@ class _Section:
     def _metrics(self) -> Iterator[str]:
         """Each metric's mean over all trials, with its standard error."""
         for name, mean in means_of(self._digest.repeats, self._digest.gating).items():
-            yield f"{code(name)}: mean {mean_text(mean, UNICODE)}"
+            yield f"{code(name)}: mean {mean_text(mean, UNICODE)}, {mean.cases:,} of {count_text(self._digest.repeats.cases, 'case')}"
 
     def _sets(self) -> Iterator[str]:
         for name, one in zip(set_names(self._run.sets), self._run.sets, strict=True):

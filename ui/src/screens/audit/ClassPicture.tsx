@@ -55,7 +55,7 @@ export function ClassPicture({ page }: { page: AuditPage }) {
 function ClassRow({ one }: { one: FaultClass }) {
   const { label, family, is_agent, caught, errors, cases, standing } = one;
   const [outcome, word] = STANDING_WORDS[standing];
-  const share = `${label}: ${percentText(caught.rate)} caught, 95 % CI: ${boundsText(caught.low, caught.high)}`;
+  const share = `${label}: ${percentText(caught.rate)} caught, ${numText(caught.count)} of ${numText(caught.of)}, 95 % CI: ${boundsText(caught.low, caught.high)}`;
   return (
     <tr>
       <th scope="row">

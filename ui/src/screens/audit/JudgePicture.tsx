@@ -87,7 +87,7 @@ function Classes({ classes }: { classes: readonly JudgedClass[] }) {
 function ClassRow({ one }: { one: JudgedClass }) {
   const { label, family, is_agent, noticed } = one;
   const bounds = boundsText(noticed.low, noticed.high);
-  const text = `${label}: ${percentText(noticed.rate)} noticed, 95 % CI: ${bounds}`;
+  const text = `${label}: ${percentText(noticed.rate)} noticed, ${numText(noticed.count)} of ${numText(noticed.of)}, 95 % CI: ${bounds}`;
   return (
     <tr>
       <th scope="row">

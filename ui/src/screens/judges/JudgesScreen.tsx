@@ -12,7 +12,7 @@ import { Percent, When } from "../../components/text/Num";
 import { Outcome } from "../../components/charts/Outcome";
 import { Skeleton } from "../../components/feedback/Skeleton";
 import { type Column, Table } from "../../components/tables/Table";
-import { scoreText } from "../../components/text/numberFormats";
+import { numText, scoreText } from "../../components/text/numberFormats";
 import { TermText } from "../../components/terms/TermText";
 import styles from "./JudgesScreen.module.css";
 import { labelPath } from "./labelText";
@@ -73,8 +73,8 @@ const COLUMNS: readonly Column<JudgeRow>[] = [
   { id: "metric", head: "Judge", width: "minmax(0, 1.8fr)", cell: (row) => <Name row={row} /> },
   { id: "standing", head: "Calibration", width: "166px", narrow: "146px", cell: (row) => <Standing row={row} /> },
   { id: "kappa", head: "Cohen’s kappa, 95 % CI", term: "kappa", width: "minmax(0, 1fr)", optional: true, cell: ({ calibration }) => <Kappa figure={calibration?.kappa} /> },
-  { id: "tpr", head: "True positive rate, 95 % CI", term: "truePositiveRate", width: "142px", align: "end", optional: true, cell: ({ calibration }) => <Part figure={calibration?.tpr} /> },
-  { id: "tnr", head: "True negative rate, 95 % CI", term: "trueNegativeRate", width: "142px", align: "end", optional: true, cell: ({ calibration }) => <Part figure={calibration?.tnr} /> },
+  { id: "tpr", head: "True positive rate, 95 % CI", term: "truePositiveRate", width: "142px", align: "end", optional: true, cell: ({ calibration }) => <Part figure={calibration?.tpr} count={calibration?.both_pass} others={calibration?.judge_fails} /> },
+  { id: "tnr", head: "True negative rate, 95 % CI", term: "trueNegativeRate", width: "142px", align: "end", optional: true, cell: ({ calibration }) => <Part figure={calibration?.tnr} count={calibration?.both_fail} others={calibration?.judge_passes} /> },
   { id: "labels", head: "Labels", term: "labels", width: "76px", align: "end", optional: true, cell: ({ calibration }) => calibration?.labels ?? "–" },
   { id: "last", head: "Last used", width: "112px", align: "end", optional: true, cell: ({ last_at }) => <When at={last_at} /> },
 ];
@@ -113,8 +113,17 @@ function Kappa({ figure }: { figure: FigurePart | undefined }) {
   );
 }
 
-function Part({ figure }: { figure: FigurePart | undefined }) {
-  return figure ? <Percent value={figure.value} low={figure.low} high={figure.high} digits={0} /> : <span className="dim">–</span>;
+/** A rate with its interval, and below it its count: of the labels, those with which the judge agrees. */
+function Part({ figure, count = 0, others = 0 }: { figure: FigurePart | undefined; count?: number | undefined; others?: number | undefined }) {
+  if (!figure) return <span className="dim">–</span>;
+  return (
+    <>
+      <Percent value={figure.value} low={figure.low} high={figure.high} digits={0} />
+      <span className={styles.under}>
+        {numText(count)} of {numText(count + others)}
+      </span>
+    </>
+  );
 }
 
 function Loading() {

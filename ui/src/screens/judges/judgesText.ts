@@ -62,14 +62,18 @@ export function asMarkdown(items: readonly JudgeRow[]): string {
   return mdTable(HEADS, items.map(cells), [6]);
 }
 
+function figuresOf({ kappa, tpr, tnr, both_pass, judge_fails, both_fail, judge_passes }: NonNullable<JudgeRow["calibration"]>): string[] {
+  const counted = (figure: FigurePart, count: number, others: number) => `${figureText(figure)}, ${count} of ${count + others}`;
+  return [figureText(kappa), counted(tpr, both_pass, judge_fails), counted(tnr, both_fail, judge_passes)];
+}
+
 function cells(row: JudgeRow): string[] {
   const { calibration } = row;
-  const figures = [calibration?.kappa, calibration?.tpr, calibration?.tnr];
   return [
     mdCode(row.metric),
     mdCode(row.model),
     mdText([standingTag(row)[1], ...row.void].join(": ")),
-    ...figures.map((figure) => (figure ? figureText(figure) : "–")),
+    ...(calibration ? figuresOf(calibration) : ["–", "–", "–"]),
     calibration ? String(calibration.labels) : "–",
     row.last_at === null ? "–" : clockText(row.last_at),
   ];

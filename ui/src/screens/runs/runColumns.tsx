@@ -73,8 +73,16 @@ function Rate({ row: { pass_rate } }: { row: RunRow }) {
 
 function Trend({ row: { trend } }: { row: RunRow }) {
   if (trend.length < 2) return null;
-  const label = `cases passed in the last ${trend.length} runs: ${percentText(trend[0])} to ${percentText(trend.at(-1))}`;
-  return <Sparkline values={trend} width={88} label={label} />;
+  return <Sparkline values={trend.map(({ count, of }) => count / of)} width={88} label={trendText(trend)} />;
+}
+
+/** `cases passed in the last 3 runs: 62.5 % (5 of 8) to 87.5 % (7 of 8)`. */
+export function trendText(trend: RunRow["trend"]): string {
+  const text = (at: number) => {
+    const { count, of } = trend.at(at) ?? { count: 0, of: 1 };
+    return `${percentText(count / of)} (${numText(count)} of ${numText(of)})`;
+  };
+  return `cases passed in the last ${trend.length} runs: ${text(0)} to ${text(-1)}`;
 }
 
 function Cost({ row }: { row: RunRow }) {

@@ -1,11 +1,15 @@
 import { describe, expect, it } from "vitest";
 import type { RunRow, RunsPage } from "../../data/types";
-import { stoppedBy } from "./runColumns";
+import { stoppedBy, trendText } from "./runColumns";
 import { summary } from "./runsText";
 
 function row(agent: string, created_at: number): RunRow {
   return { agent, sets: ["s"], outcome: "passed", state: "finished", created_at, counts: { passed: 1, not_run: 2 }, pass_rate: { count: 1, of: 1 } } as unknown as RunRow;
 }
+
+it("the trend has its counts", () => {
+  expect(trendText([{ count: 5, of: 8 }, { count: 1, of: 2 }, { count: 7, of: 8 }])).toBe("cases passed in the last 3 runs: 62.5\u202f% (5 of 8) to 87.5\u202f% (7 of 8)");
+});
 
 describe("sentence", () => {
   it.each([

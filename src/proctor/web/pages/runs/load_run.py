@@ -29,7 +29,7 @@ from proctor.web.pages.base import MeanFigure, mean_figure
 from proctor.web.pages.bounded_cache import BoundedCache
 from proctor.web.pages.runs.case_filters import CaseExtras, case_extras
 from proctor.web.pages.runs.case_table import CaseRow, Changed, Direction, case_row
-from proctor.web.pages.runs.run_list import TREND, RunsPage, passed_of, run_row
+from proctor.web.pages.runs.run_list import TREND, PassedCases, RunsPage, passed_of, run_row
 from proctor.web.pages.runs.run_page import (
     Against,
     Figures,
@@ -86,30 +86,34 @@ def _list_run(store: Store, run: RunRecord, short: str) -> ListedRun:
     return ListedRun(run, short, manifest.agent.commit, manifest.imported_from)
 
 
-def _trends(store: Store, entries: Sequence[RunEntry], runs: Sequence[RunRecord]) -> dict[str, list[float]]:
-    """Return for each finished run the pass rates of the runs of the same agent and sets up to it, oldest first."""
+def _trends(
+    store: Store, entries: Sequence[RunEntry], runs: Sequence[RunRecord]
+) -> dict[str, list[PassedCases]]:
+    """Return for each finished run the cases that passed in the runs of the same agent and sets up to it, oldest first."""
     similar: dict[tuple[str, tuple[str, ...]], list[str]] = {(run.agent, run.sets): [] for run in runs}
     for entry in entries:
         if entry.complete and (ids := similar.get((entry.agent, entry.sets))) is not None:
             ids.append(entry.run_id)
-    known = {run.run_id: _rate(run) for run in runs}
+    known = {run.run_id: _passed(run) for run in runs}
 
-    def rate(run_id: str) -> float | None:
+    def passed(run_id: str) -> PassedCases | None:
         if run_id not in known:
-            known[run_id] = _rate(store.record(run_id))
+            known[run_id] = _passed(store.record(run_id))
         return known[run_id]
 
-    def trend(run: RunRecord) -> list[float]:
+    def trend(run: RunRecord) -> list[PassedCases]:
         ids = similar[run.agent, run.sets]
         up_to_it = ids[ids.index(run.run_id) :] if run.run_id in ids else []
-        rates = (value for run_id in up_to_it if (value := rate(run_id)) is not None)
-        return list(islice(rates, TREND))[::-1]
+        counted = (counts for run_id in up_to_it if (counts := passed(run_id)) is not None)
+        return list(islice(counted, TREND))[::-1]
 
     return {run.run_id: trend(run) for run in runs if known[run.run_id] is not None}
 
 
-def _rate(run: RunRecord) -> float | None:
-    return passed_of(run).rate if run.state is RunState.FINISHED else None
+def _passed(run: RunRecord) -> PassedCases | None:
+    passed = passed_of(run)
+    is_known = run.state is RunState.FINISHED and passed.of
+    return PassedCases(count=passed.count, of=passed.of) if is_known else None
 
 
 # --- one run ------------------------------------------------------------------------------------------------------------

@@ -16,6 +16,14 @@ TREND = 12
 """The most pass rates in the trend of a row."""
 
 
+class PassedCases(PageModel):
+    """How many of the executed cases of a run passed."""
+
+    count: int
+    of: int
+    """At least 1."""
+
+
 class RunRow(PageModel):
     """A run in a list."""
 
@@ -58,8 +66,8 @@ class RunRow(PageModel):
     judging: int
     """The number of the scoring whose verdicts the row shows."""
     imported_from: str
-    trend: list[float]
-    """Pass rates of the runs of the same agent and sets up to this one, oldest first."""
+    trend: list[PassedCases]
+    """The cases that passed in the runs of the same agent and sets up to this one, oldest first."""
 
 
 class RunsPage(PageModel):
@@ -73,7 +81,7 @@ class RunsPage(PageModel):
 
 
 def run_row(
-    entry: ListedRun, trend: Sequence[float] = (), annotation: RunAnnotation = NO_ANNOTATION
+    entry: ListedRun, trend: Sequence[PassedCases] = (), annotation: RunAnnotation = NO_ANNOTATION
 ) -> RunRow:
     """Return the row of a run."""
     run, summary = entry.run, entry.run.summary

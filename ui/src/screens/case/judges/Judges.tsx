@@ -9,13 +9,13 @@ import { ErrorNote } from "../../../components/feedback/ErrorNote";
 import { Outcome } from "../../../components/charts/Outcome";
 import { Prose } from "../../../components/text/Prose";
 import { Skeleton } from "../../../components/feedback/Skeleton";
-import { moneyText, numText, percentText } from "../../../components/text/numberFormats";
+import { moneyText, numText } from "../../../components/text/numberFormats";
 import { CauseNote } from "../CauseNote";
 import { scoreAgainstThreshold } from "../metricText";
 import { HumanLabel } from "./HumanLabel";
 import { TermText } from "../../../components/terms/TermText";
 import styles from "./Judges.module.css";
-import { votesText } from "./votesText";
+import { agreementText, votesText } from "./votesText";
 
 interface Props {
   /** The trial's path in the API. */
@@ -95,7 +95,7 @@ function Ballot({ ballot, path, judging, turns }: { ballot: BallotPart; path: st
         <details className={styles.line} open={!ballot.findings.length}>
           <summary>
             {ballot.votes.length} {ballot.votes.length === 1 ? "vote" : "votes"}
-            {ballot.agreement !== null && ballot.votes.length > 1 && `, ${percentText(ballot.agreement, 0)} agree`}
+            {ballot.agreement !== null && ballot.votes.length > 1 && `, ${agreementText(ballot.agreement, ballot.votes)}`}
           </summary>
           <ol className={styles.votes}>
             {ballot.votes.map((vote, index) => (

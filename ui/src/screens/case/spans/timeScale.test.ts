@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { SpanPart, SpansPage } from "../../../data/types";
-import { votesText } from "../judges/votesText";
+import { agreementText, votesText } from "../judges/votesText";
 import { figuresOf, spansMarkdown } from "./spanFigures";
 import { barsOf, panBy, readWindow, spansIn, tickText, ticks, writeWindow, zoomBy } from "./timeScale";
 
@@ -68,6 +68,14 @@ describe("tokens and cost", () => {
 });
 
 describe("how votes fell", () => {
+  it.each([
+    [2 / 3, "2 of 3 agree (67\u202f%)"],
+    [0.5, "50\u202f% agree"],
+  ])("an agreement of %s", (agreement, text) => {
+    const votes = ["", "", "", "429"].map((problem) => ({ problem })) as Parameters<typeof agreementText>[1];
+    expect(agreementText(agreement, votes)).toBe(text);
+  });
+
   const vote = (problem = "") => ({ problem });
   it.each([
     [[vote()], 1, null, "1 vote"],
