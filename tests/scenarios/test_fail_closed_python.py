@@ -89,7 +89,7 @@ def test_without_a_fault_it_passes() -> None:
         ({"config": {}}, "'hi': nothing decides it"),
         ({"config": {"criteria": {}}}, "'hi': nothing decides it"),
         ({"config": {"critera": {"response_match_score": 0.8}}}, "did you mean `criteria`?"),
-        ({"config": MISPLACED}, "the config given: custom_metric: unknown key"),
+        ({"config": MISPLACED}, "a config object in Python: custom_metric: unknown key"),
         ({"config": {"response_match_score": 0.8}}, "put it into `criteria`"),
         ({"config": {"criteria": {"response_match_scor": 0.8}}}, "Did you mean 'response_match_score'?"),
         ({"config": "nowhere.json"}, "nowhere.json"),

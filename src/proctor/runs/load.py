@@ -249,10 +249,17 @@ def _rename_duplicates(eval_set: EvalSet) -> EvalSet:
     return eval_set.model_copy(update={"eval_cases": cases})
 
 
-# --- The config that scores a set: the given one, one found near the set, or ADK's defaults. Each is validated once ---
+# --- The config that scores a set: the one for all sets, one found near the set, or ADK's defaults. Each is validated once ---
 
 
-GIVEN = "the config given"
+CONFIG_OBJECT = "a config object in Python"
+"""The source of criteria that come from no file, but from a dictionary or an `EvalConfig`."""
+_CONFIG_OBJECTS = {CONFIG_OBJECT, "the config given"}  # the second: in stores of earlier commits
+
+
+def is_config_object(source: str) -> bool:
+    """Return whether the source of criteria is a config object: there is no file to use again."""
+    return source in _CONFIG_OBJECTS
 
 
 ADK_RS = "adk-rs"
@@ -278,7 +285,7 @@ class Configs:
         *,
         default: str | None = None,
     ) -> None:
-        """Take the config given for all sets, if any, and the options that override each config's `trials`."""
+        """Take the config for all sets, if any, and the options that override each config's `trials`."""
         self._given, self._problems, self.warnings = config_like, problems, warnings
         self._trials = trials or {}
         self._default = default
@@ -304,9 +311,9 @@ class Configs:
     def _find(self, set_path: Path | None) -> tuple[EvalConfig | None, str]:
         config_like = self._given
         if isinstance(config_like, Mapping | EvalConfig):
-            if GIVEN not in self._read:
-                self._read[GIVEN] = self._validate(config_like)
-            return self._read[GIVEN], GIVEN
+            if CONFIG_OBJECT not in self._read:
+                self._read[CONFIG_OBJECT] = self._validate(config_like)
+            return self._read[CONFIG_OBJECT], CONFIG_OBJECT
         try:
             path = Path(config_like) if config_like is not None else _nearby_config(set_path)
         except SetupError as problem:
@@ -340,13 +347,13 @@ class Configs:
         try:
             config = EvalConfig.model_validate(config_like)
         except ValidationError as error:
-            self._problems += [SetupError(f"{GIVEN}: {line}") for line in lines_of(error)]
+            self._problems += [SetupError(f"{CONFIG_OBJECT}: {line}") for line in lines_of(error)]
             return None
         slips = misspelled_keys(config)
-        self._problems += [SetupError(f"{GIVEN}: {slip.one_line}") for slip in slips]
+        self._problems += [SetupError(f"{CONFIG_OBJECT}: {slip.one_line}") for slip in slips]
         if not slips:
             self.warnings += [
-                f"{GIVEN}: {doubt.one_line}" for doubt in config_findings(config, dict(config_like))
+                f"{CONFIG_OBJECT}: {doubt.one_line}" for doubt in config_findings(config, dict(config_like))
             ]
         return config
 

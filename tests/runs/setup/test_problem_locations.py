@@ -39,5 +39,7 @@ def test_each_criterion_that_is_refused_has_its_place(
 
 
 def test_a_config_made_in_python_has_none() -> None:
-    with pytest.raises(proctor.SetupProblems, match=r"^the config given: No metric named 'exact_mach'"):
+    with pytest.raises(
+        proctor.SetupProblems, match=r"^a config object in Python: No metric named 'exact_mach'"
+    ):
         proctor.evaluate_sync(lambda text: "ho", SET, config=json.loads('{"criteria": {"exact_mach": 1}}'))

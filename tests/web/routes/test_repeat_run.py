@@ -168,7 +168,7 @@ def test_a_config_that_was_an_object_in_python_has_to_be_chosen(folder: Path, tm
     with TestClient(_app(tmp_path), base_url="http://127.0.0.1:8000") as client:
         page = _get(client, "run=latest")
         answer = client.post("/api/estimates", json=page["request"])
-    assert page["notes"] == ["The config was an object in Python: choose its file."]
+    assert page["notes"] == ["The config was an object in Python: choose a config file or metrics."]
     assert (answer.status_code, answer.json()["problems"][0]["field"]) == (422, "config")
 
 

@@ -17,6 +17,7 @@ from fastapi.testclient import TestClient
 
 from proctor.common.registry import METRICS
 from proctor.common.secrets import hide_secrets
+from proctor.runs.load import CONFIG_OBJECT
 from proctor.web.server.app import create_app
 from proctor.web.server.context import ServerContext
 from proctor.web.server.runs.active_runs import MOST_AT_ONCE, ChildRuns, NotStartedError, TooManyRunsError
@@ -268,8 +269,13 @@ class TestWhatIsWrong:
             ),
             ({"eval_sets": [{"path": "../x.evalset.json"}]}, "eval_sets", "no eval set below"),
             ({"eval_sets": [{"path": "broken.evalset.json"}]}, "eval_sets", "broken.evalset.json:1"),
-            ({"config": "/etc/passwd"}, "config", "no config file below"),
-            ({"config": "../../config.json"}, "config", "no config file below"),
+            ({"config": "/etc/passwd"}, "config", "there is no config file "),
+            ({"config": "../../config.json"}, "config", "there is no config file "),
+            (
+                {"config": CONFIG_OBJECT},
+                "config",
+                "the criteria were a config object in Python: choose a config file or metrics",
+            ),
             ({"criteria": {}}, "criteria", "no metric is chosen"),
             ({"tags": ["unknown"]}, "tags", "no case carries the tag unknown"),
             ({"failed_of": "../x", "eval_sets": []}, "failed_of", "not the id of a run"),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from proctor.common.secrets import HIDDEN
 from proctor.errors import SetupError
-from proctor.runs.load import GIVEN
+from proctor.runs.load import is_config_object
 from proctor.schema.evidence.trial import CONFIGURATION
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ def _add_config(failed: FailedCases, store: Store, manifest: Manifest) -> None:
     if isinstance(config, str):
         failed.options["config"] = _from_folder(manifest, config)
     elif config is not None or any(
-        judged.config_source == GIVEN for judged in store.judgings(run_id)[0].sets
+        is_config_object(judged.config_source) for judged in store.judgings(run_id)[0].sets
     ):
         failed.unknown["--config"] = f"the config of run {run_id} was an object in Python"
     if "default_config" in manifest.options:

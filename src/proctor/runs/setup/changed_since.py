@@ -141,7 +141,7 @@ def select_changed(
 ) -> Changed:
     """Narrow `requests` to the cases that have changed since the commit `ref`.
 
-    `config` is the config given for all sets (`None`: each has its own); `renames` means that duplicate ids are made
+    `config` is the config for all sets (`None`: each has its own); `renames` means that duplicate ids are made
     distinct.
 
     Raises:

@@ -78,7 +78,7 @@ function Cases({ chosen, onChange }: { chosen: ChosenSet; onChange: (cases: stri
     <details open={open} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary>
         {chosen.cases ? `${chosen.cases.length} of ${numText(data.cases.length)} cases` : `all ${numText(data.cases.length)} cases`}
-        <span className="dim small">{data.config ? ` · config ${data.config}` : " · ADK's default criteria"}</span>
+        <span className="dim small">{data.config ? ` · config ${data.config}` : " · ADK's default criteria: no config file found"}</span>
       </summary>
       {open && <CaseList set={data} chosen={chosen.cases} onChange={onChange} />}
     </details>

@@ -177,7 +177,7 @@ function Scoring({ request, change, start, metrics, problems }: Part & Omit<Know
   const hasCriteria = request.criteria !== undefined;
   const asks = metrics.items.filter(({ asks_judge }) => asks_judge).map(({ name }) => name);
   const judged = hasCriteria && Object.keys(request.criteria ?? {}).some((name) => asks.includes(name));
-  const projectDefault = start.config ? `the project's config: ${start.config}` : "each set's config, else defaults";
+  const projectDefault = start.config ? `the project's config: ${start.config}` : "the config file of each set, else ADK's default criteria";
   const value = hasCriteria ? "*" : (request.config ?? "");
   return (
     <section className={styles.part}>

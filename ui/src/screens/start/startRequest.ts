@@ -117,7 +117,7 @@ export function requestText({ eval_sets, failed_of, num_runs, config, criteria, 
   const parts = [
     failed_of && !sets.length ? `the cases that did not pass in run ${failed_of.slice(0, 6)}` : sets.join(", "),
     num_runs ? `${num_runs} ${num_runs === 1 ? "trial" : "trials"} per case` : "",
-    criteria ? `metrics: ${Object.keys(criteria).join(", ")}` : config ? `config ${config}` : "",
+    criteria ? `metrics: ${Object.keys(criteria).join(", ")}` : config ? `criteria: ${config}` : "",
     judge ? `judge ${judge}` : "",
   ];
   const text = parts.filter(Boolean).join(" · ");

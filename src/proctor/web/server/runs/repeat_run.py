@@ -17,7 +17,7 @@ from proctor.common.secrets import hide_secrets
 from proctor.engine.run_options import OPTIONS
 from proctor.errors import EvalFileError, SetupError, UnknownNameError
 from proctor.files.eval_sets.selectors import SET_SUFFIXES
-from proctor.runs.load import GIVEN
+from proctor.runs.load import CONFIG_OBJECT, is_config_object
 from proctor.runs.setup.settings import load_settings, resolve_reference
 from proctor.runs.storage.open import NoRunsError
 from proctor.schema.results.manifest import Manifest, PlannedCase
@@ -83,9 +83,9 @@ def _agent_and_options(
     """Return the agent and the options of a run as fields of a request, and notes about what the request leaves out."""
     request = {"agent": _agent(manifest, context), **_options(manifest, context.root)}
     notes = [*_left_out(manifest, context.root)]
-    if any(one.config_source == GIVEN for one in store.details(manifest.run_id).judgings[0].sets):
-        request["config"] = GIVEN  # no file: the run cannot start until another config is chosen
-        notes.append("The config was an object in Python: choose its file.")
+    if any(is_config_object(one.config_source) for one in store.details(manifest.run_id).judgings[0].sets):
+        request["config"] = CONFIG_OBJECT  # no file: the run cannot start until another config is chosen
+        notes.append("The config was an object in Python: choose a config file or metrics.")
     return request, notes
 
 

@@ -26,6 +26,7 @@ from proctor.common.secrets import hide_secrets
 from proctor.engine.run_options import OPTIONS
 from proctor.errors import SetupError, did_you_mean
 from proctor.files.eval_sets.selectors import SET_SUFFIXES, quote_case_id
+from proctor.runs.load import is_config_object
 from proctor.runs.setup.settings import Settings, load_settings
 from proctor.runs.storage.open import url_for_commands
 from proctor.schema.results.manifest import Manifest
@@ -223,8 +224,14 @@ def _config(
     if form.config is not None and form.criteria is not None:
         problems.append(_problem("config", "either a config file or metrics chosen here, not both"))
     if form.config is not None:
-        if file_below(context.root, form.config, CONFIG_SUFFIXES) is None:
-            problems.append(_problem("config", f"{form.config}: no config file below {context.root.name}"))
+        if is_config_object(form.config):
+            problems.append(
+                _problem("config", f"the criteria were {form.config}: choose a config file or metrics")
+            )
+        elif file_below(context.root, form.config, CONFIG_SUFFIXES) is None:
+            problems.append(
+                _problem("config", f"there is no config file {form.config} in the folder {context.root.name}")
+            )
         else:
             yield from option_words("config", form.config)
     elif form.criteria is not None:
