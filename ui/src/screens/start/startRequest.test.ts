@@ -66,7 +66,7 @@ describe("the request of a run that is repeated", () => {
   it.each([
     [{ eval_sets: [{ path: "a.json", cases: null }] }, "All cases of a.json"],
     [{ eval_sets: [{ path: "a.json", cases: ["x"] }], num_runs: 1, judge: "m" }, "Case x of a.json · 1 trial per case · judge m"],
-    [{ eval_sets: [{ path: "a.json", cases: ["x", "y"] }, { path: "b.json", cases: null }], config: "c.json" }, "2 cases of a.json, all cases of b.json · config c.json"],
+    [{ eval_sets: [{ path: "a.json", cases: ["x", "y"] }, { path: "b.json", cases: null }], config: "c.json" }, "2 cases of a.json, all cases of b.json · criteria: c.json"],
     [{ eval_sets: [], failed_of: "bdkdh2hf7n", num_runs: 4 }, "The cases that did not pass in run bdkdh2 · 4 trials per case"],
     [{ eval_sets: [{ path: "a.json", cases: null }], criteria: { one: {}, two: {} } }, "All cases of a.json · metrics: one, two"],
   ])("in words: %j", (request, words) => {
