@@ -48,7 +48,7 @@ describe("the lines of a chart", () => {
   it("have the interval of a cost once it is read", () => {
     const costs = [{ run_id: "d", low: 0.015, high: 0.025, cases: 18 }];
     const [line] = linesOf(PAGE, COST, null, costs);
-    expect(line?.points.map(({ low, high, count }) => [low, high, count])).toEqual([[null, null, 20], [null, null, 20], [0.015, 0.025, 18]]);
+    expect(line?.points.map(({ low, high, count }) => [low, high, count])).toEqual([[null, null, 0], [null, null, 20], [0.015, 0.025, 18]]);
   });
 
   it("share the places of their runs", () => {

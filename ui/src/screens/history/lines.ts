@@ -37,7 +37,7 @@ function costLines({ series, runs }: HistoryPage, costs: readonly CostInterval[]
 
 /** The cost of a trial in a run; a gap where it is unknown. */
 function costPoint({ run_id, trial_cost, cases }: HistoryRunPart, interval: CostInterval | undefined): Point {
-  return { run_id, score: trial_cost, low: interval?.low ?? null, high: interval?.high ?? null, threshold: null, outcome: "informational", count: interval?.cases ?? cases };
+  return { run_id, score: trial_cost, low: interval?.low ?? null, high: interval?.high ?? null, threshold: null, outcome: "informational", count: trial_cost === null ? 0 : (interval?.cases ?? cases) };
 }
 
 /** What a build is called: its commit, its version, or the beginning of the hash of its source. */
@@ -82,7 +82,7 @@ export function numberRows(name: string, lines: readonly Line[], runs: readonly 
     lines.flatMap(({ label, points }) =>
       points
         .filter(({ run_id }) => run_id === run.run_id)
-        .map((point) => ({ run, line: label, value: countedText(name, point), interval: intervalText(name, point) || "–", count: numText(point.count) })),
+        .map((point) => ({ run, line: label, value: countedText(name, point), interval: intervalText(name, point) || "–", count: point.count ? numText(point.count) : "–" })),
     ),
   );
 }
