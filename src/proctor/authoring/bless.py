@@ -34,10 +34,10 @@ OpenFile = Callable[[Path, Collection[str]], EvalSetFile]
 
 
 class ChangedCase(NamedTuple):
-    """A case that changes, and its lines in the file, from 1."""
+    """A case that changes, as plain data with the keys that the file has, and its lines in the file, from 1."""
 
-    before: EvalCase
-    after: EvalCase
+    before: object
+    after: object
     lines: range
 
 
@@ -377,6 +377,7 @@ class _File:
         blessing = Blessing(self._path, self._before, self._before)
         edits = case_edits(self._source, self._before, [*self._places.values()], may_rewrite=False)
         turns, new_cases = dict[str, list[Invocation]](), dict[str, EvalCase]()
+        written = dict[str, object]()
         for case, trial, its_turns in [*settled, *picks]:
             self._on_case()
             index = self._places[case.eval_id]
@@ -389,23 +390,26 @@ class _File:
                 continue
             (blessing.cases if changed else blessing.unchanged).append(case.eval_id)
             turns[case.eval_id], new_cases[case.eval_id] = its_turns, read_case(value)[0]
-            blessing.trials[case.eval_id] = trial.number
+            written[case.eval_id], blessing.trials[case.eval_id] = value, trial.number
         blessing.after, blessing.lost = edits.text(), edits.lost_comments()
         blessing.line_changes, blessing.lines = edits.line_changes(), edits.lines
         if isinstance(edits, YamlCases):  # of JSON only the text of the case is replaced
             after = edits.check(self._path, dict.fromkeys(blessing.cases))
             new_cases = {eval_id: after.case_of(eval_id) for eval_id in blessing.cases}
+            written = {
+                name: after.written(index) for index, name in enumerate(after.ids()) if name in new_cases
+            }
         for eval_id in blessing.cases:
             _check(self._path, new_cases[eval_id], turns[eval_id])
-            blessing.changed[eval_id] = self._changed_case(eval_id, new_cases[eval_id])
+            blessing.changed[eval_id] = self._changed_case(eval_id, written[eval_id])
         return blessing
 
-    def _changed_case(self, eval_id: str, after: EvalCase) -> ChangedCase:
+    def _changed_case(self, eval_id: str, after: object) -> ChangedCase:
         index = self._places[eval_id]
         is_last = index + 1 == len(self._source)
         end = 10**9 if is_last else self._source.line(index + 1)
         start = self._source.line(index)
-        return ChangedCase(self._present[eval_id], after, range(start, max(end, start + 1)))
+        return ChangedCase(self._source.written(index), after, range(start, max(end, start + 1)))
 
     def _locate(self, case: PlannedCase) -> None:
         """Note the present position and content of the case in its file."""

@@ -1,4 +1,4 @@
-"""Screen 8, blessing with review: case by case, in words of the format, and nothing written that was not read."""
+"""Screen 8, blessing with review: case by case, as the file has it, and nothing written that was not read."""
 
 from __future__ import annotations
 

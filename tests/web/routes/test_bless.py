@@ -245,6 +245,45 @@ def test_a_preview_of_yaml_reads_only_its_cases_and_a_write_reads_all(tmp_path: 
         assert path.read_text() == broken
 
 
+LAYOUTS = {
+    "one.evalset.yaml": (
+        "cases:\n- case: a\n  ask: bye\n  tools: [look(at=bye)]\n  expect: 007\n",
+        ["expect"],
+    ),
+    "turns.evalset.yaml": (
+        "- case: a\n  turns:\n  - ask: bye\n    tools:\n    - seek(at=bye)\n    expect: You sent bye.\n",
+        ["turns[0].tools[0]"],
+    ),
+    "long.evalset.yaml": (
+        "evalCases:\n- evalId: a\n  conversation:\n  - userContent: {parts: [{text: bye}]}\n"
+        "    finalResponse:\n      parts:\n      - text: Bye.\n",
+        ["conversation[0].finalResponse.parts[0].text", "conversation[0].intermediateData"],
+    ),
+    "camel.evalset.json": (
+        '{"evalSetId": "s", "evalCases": [{"evalId": "a", "conversation": [{"userContent": {"parts": [{"text": "bye"}]},'
+        '"finalResponse": {"parts": [{"text": "Bye."}]}}]}]}',
+        ["conversation[0].finalResponse.parts[0].text", "conversation[0].intermediateData"],
+    ),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_the_paths_of_changes_are_those_of_the_file(name: str, tmp_path: Path) -> None:
+    text, paths = LAYOUTS[name]
+    make_project(tmp_path)
+    (tmp_path / name).write_text(text)
+    (tmp_path / "proctor.toml").write_text("")
+    context = ServerContext(root=tmp_path, store_url=tmp_path / ".proctor" / "store.sqlite3")
+    with working_in(tmp_path), TestClient(create_app(context), base_url="http://127.0.0.1:8000") as client:
+        assert in_this_process("eval", "agent.py", name).returncode == 1
+        [only] = preview(client)["cases"]
+        assert sorted(change["path"] for change in only["changes"]) == paths
+        if name.startswith("one"):
+            pieces = only["changes"][0]["before"]["pieces"]
+            assert "".join(piece["text"] for piece in pieces) == '"007"'
+
+
 @pytest.mark.parametrize(
     ("wanted", "options"),
     [

@@ -148,6 +148,11 @@ class DocumentCases:
         """Return one case as JSON."""
         return self._pieces[index]
 
+    def written(self, index: int) -> Any:
+        """Return one case with the keys that the file has."""
+        written_case = getattr(self._document, "written_case", None)
+        return from_json(self._pieces[index]) if written_case is None else written_case(index)
+
     def start(self, index: int) -> Place:
         """Return where a case starts."""
         if not self._starts:
@@ -286,6 +291,10 @@ class EvalSetFile:
     def value(self, index: int) -> Any:
         """Return one case as plain data: as the file has it, or as an old format was converted."""
         return from_json(self.cases.piece(index))
+
+    def written(self, index: int) -> Any:
+        """Return one case as plain data with the keys that the file has, which in YAML may be those of the short form."""
+        return self.cases.written(index) if isinstance(self.cases, DocumentCases) else self.value(index)
 
     @property
     def is_encoded_twice(self) -> bool:

@@ -28,6 +28,7 @@ from proctor.files.yaml.nodes import (
     map_node,
     text_node,
     to_json,
+    written_value,
 )
 from proctor.files.yaml.object_reader import (
     CASE_KEYS,
@@ -46,20 +47,28 @@ from proctor.files.yaml.parser import Tree, read_tree
 from proctor.files.yaml.turns import TurnForm, content
 from proctor.schema.format.case import EvalCase, EvalSet
 
+_CASE_LISTS = ("cases", "eval_cases", "evalCases")
+"""The keys that the list of cases may have."""
+
 
 class YamlDocument:
     """A YAML file read whole (`proctor.files.eval_sets.documents.Document`)."""
 
-    def __init__(
-        self, name: str, root: Node, value: Any, *, has_comments: bool, is_short_form: bool = False
-    ) -> None:
+    def __init__(self, name: str, root: Node, value: Any, tree: Tree) -> None:
         self.name = name
         self.value = value
         self.warnings: list[Problem] = []
-        self.has_comments = has_comments
-        self.is_short_form = is_short_form
+        self.has_comments = tree.has_comments
+        self.is_short_form = root is not tree.root
         """Whether the file has the short form, in which sets, cases and turns have unknown keys only under `extra`."""
-        self._root = root
+        self._root, self._written = root, tree.root
+
+    def written_case(self, index: int) -> Any:
+        """Return a case of a set with the keys that the file has."""
+        node = self._written
+        if isinstance(node, Map):
+            node = next((node.values[key] for key in _CASE_LISTS if key in node.values), node)
+        return written_value(node.items[index] if isinstance(node, Seq) else node)
 
     def locate(self, paths: Iterable[Path_]) -> Located:
         """Return the positions of values; the tree contains all of them."""
@@ -81,9 +90,7 @@ def _read_document(data: bytes, name: str) -> YamlDocument:
     reader = _Reader(tree)
     root = reader.root(tree.root)
     value = to_json(root, reader.refuse_scalar)
-    document = YamlDocument(
-        name, root, value, has_comments=tree.has_comments, is_short_form=root is not tree.root
-    )
+    document = YamlDocument(name, root, value, tree)
     problems = [*tree.problems, *reader.problems]
     if problems:
         raise file_error([*problems, *_other_problems(document, reader.bad_cases)])
@@ -137,8 +144,7 @@ class _Reader(TurnForm):
 
     def _is_set(self, node: Map) -> bool:
         """Whether an object is a set in the short form."""
-        keys = ("cases", "eval_cases", "evalCases")
-        cases = next((node.values[key] for key in keys if key in node.values), None)
+        cases = next((node.values[key] for key in _CASE_LISTS if key in node.values), None)
         has_short_cases = isinstance(cases, Seq) and _has_short_form(cases.items)
         return "cases" in node.values or "eval_set" in node.values or has_short_cases
 

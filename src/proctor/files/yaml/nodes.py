@@ -124,6 +124,16 @@ def to_json(node: Node, on_fault: OnFault, path: Path_ = ()) -> Json:
     return {key: to_json(item, on_fault, (*path, key)) for key, item in node.values.items()}
 
 
+def written_value(node: Node) -> Json:
+    """Return the JSON value of a node with the keys of the file; a scalar without a value becomes its text."""
+    if isinstance(node, Word):
+        value = resolve(node.text) if node.plain else node.text
+        return node.text if isinstance(value, Fault) else value
+    if isinstance(node, Seq):
+        return [written_value(item) for item in node.items]
+    return {key: written_value(item) for key, item in node.values.items()}
+
+
 def is_null(node: Node) -> bool:
     """Whether a node is null, explicit or empty."""
     return isinstance(node, Word) and node.plain and resolve(node.text) is None

@@ -1,6 +1,6 @@
 """The review of a blessing (accepting snapshots): show how each case would change, then write exactly what was reviewed.
 
-Changes are shown as paths of the format and as lines of the file.
+Changes are shown as values with their paths, as the file has them, and as lines of the file.
 """
 
 from __future__ import annotations

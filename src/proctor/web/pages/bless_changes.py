@@ -1,4 +1,4 @@
-"""How a file of cases would change by a blessing: each case as paths of the format and as lines of the file."""
+"""How a file of cases would change by a blessing: each case as values with their paths and as lines of the file."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ from proctor.common.json_values import json_line, sorted_json
 from proctor.files.edit.line_changes import group_changes
 from proctor.reports.content.text_blocks import Piece
 from proctor.reports.evidence.value_diff import value_difference
-from proctor.schema.format.case import EvalCase
-from proctor.schema.format.invocation import KEEP_WRITTEN
 from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.manifest import PlannedCase
 from proctor.web.pages.case.page_parts import Marked, marked_pieces
@@ -29,7 +27,7 @@ class CaseChange(PageModel):
     """One value of a case that would change."""
 
     path: str
-    """Its path in the case: `conversation[1].final_response.parts[0].text`."""
+    """Its path in the case, as the file has it: `conversation[1].final_response.parts[0].text`, in YAML `turns[1].expect`."""
     before: Marked | None
     """Null: the value is new."""
     after: Marked | None
@@ -52,7 +50,7 @@ class Hunk(PageModel):
     lines: list[HunkLine]
 
 
-# --- changes as paths of the format ------------------------------------------------------------------------------------
+# --- changes as values with their paths ------------------------------------------------------------------------------------
 
 
 def case_changes(before: object, after: object) -> list[CaseChange]:
@@ -130,7 +128,7 @@ class FileChanges:
         return {
             **place,
             "status": "changes",
-            "changes": case_changes(_plain(changed.before), _plain(changed.after)),
+            "changes": case_changes(changed.before, changed.after),
             "hunks": self._hunks(changed.lines),
             "lost": [comment for comment in self._blessing.lost if _line_of(comment) in changed.lines],
         }
@@ -163,7 +161,3 @@ class FileChanges:
 def _line_of(comment: str) -> int:
     """Return the line of a lost comment, which is `LINE: COMMENT`."""
     return int(comment.partition(":")[0])
-
-
-def _plain(case: EvalCase) -> object:
-    return case.model_dump(mode="json", by_alias=False, exclude_none=True, context=KEEP_WRITTEN)

@@ -17,7 +17,7 @@ interface Props {
   choose: (trial: number) => void;
 }
 
-/** One case: what would be another one in it, in words of the format, and the lines of the file. */
+/** One case: its values that would change, with their paths in the file, and the lines of the file. */
 export function CaseReview({ run, one, on, toggle, choose }: Props) {
   return (
     <section className={`panel ${styles.case}`} data-status={one.status} aria-label={one.eval_id}>
