@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.browser.case.test_case import run_of
 from tests.browser.conftest import Problems, Site, visit, watch
@@ -69,6 +70,42 @@ def test_each_case_is_reviewed_and_only_what_is_accepted_is_written(
     )
     assert expected(own_site, "two_turn_booking") != before["two_turn_booking"]
     assert expected(own_site, "table_in_one_go") == before["table_in_one_go"]
+
+
+@pytest.mark.slow
+def test_the_copied_command_writes_what_the_button_writes(own_page: Page, own_site: Site) -> None:
+    own_page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+
+    def answer_late(route: Route) -> None:
+        time.sleep(0.5)
+        route.continue_()
+
+    own_page.route("**/bless/preview", answer_late)
+    own_page.goto(f"/runs/{run_of(own_site, 'travel.flawed')}/bless", wait_until="commit")
+    expect(own_page.get_by_text("Loading")).to_be_attached()
+    for key in "xjjx":  # struck before the cases are shown
+        own_page.keyboard.press(key)
+    expect(own_page.get_by_role("button", name=re.compile("^Write 2 cases"))).to_be_enabled()
+    own_page.keyboard.press("Y")
+    expect(own_page.get_by_role("status").filter(has_text="Copied")).to_be_visible()
+    command = own_page.evaluate("navigator.clipboard.readText()")
+    before = (own_site.folder / SET).read_bytes()
+    proctor(own_site.folder, f"{command.removeprefix('proctor ')} --yes")
+    after = (own_site.folder / SET).read_bytes()
+    assert after != before
+    (own_site.folder / SET).write_bytes(before)
+    own_page.keyboard.press("W")
+    expect(own_page.get_by_role("heading", name="Written")).to_be_visible()
+    assert (own_site.folder / SET).read_bytes() == after
+
+
+def test_without_a_ticked_case_there_is_no_command(page: Page, site: Site) -> None:
+    page.goto(f"/runs/{run_of(site, 'travel.flawed')}/bless")
+    copy = page.get_by_role("button", name="Copy command")
+    expect(copy).to_be_disabled()
+    expect(copy).to_have_attribute("title", "tick a case (Y)")
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog")).to_contain_text("copy the command – not now: tick a case")
 
 
 @pytest.mark.nightly

@@ -284,24 +284,6 @@ def test_the_paths_of_changes_are_those_of_the_file(name: str, tmp_path: Path) -
             assert "".join(piece["text"] for piece in pieces) == '"007"'
 
 
-@pytest.mark.parametrize(
-    ("wanted", "options"),
-    [
-        ({}, ""),
-        ({"cases": [1]}, " cases/wrong"),
-        (
-            {"cases": [1, 2], "trials": {1: 0, 2: 0}, "force": True},
-            " cases/wrong cases/off --trial 1 --force",
-        ),
-    ],
-)
-def test_the_command_is_for_the_cases_of_the_preview(
-    asked: TestClient, wanted: dict[str, Any], options: str
-) -> None:
-    page = preview(asked, **wanted)
-    assert page["command"] == f"proctor bless {page['short']}{options}"
-
-
 def test_nothing_outside_of_the_project_is_read_or_written(
     project: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

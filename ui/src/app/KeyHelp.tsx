@@ -2,19 +2,22 @@ import { Dialog } from "../components/forms/Dialog";
 import styles from "./KeyHelp.module.css";
 import { type Binding, allBindings, useLayers } from "./keyboard";
 
-/** Every key that does something on the page that is shown. */
+/** Every key of the page that is shown; of one that does nothing now, the reason. */
 export function KeyHelp({ open, close }: { open: boolean; close: () => void }) {
   useLayers();
   return (
     <Dialog open={open} onClose={close} title="Keyboard">
       <dl className={styles.keys}>
         {open &&
-          sortBindings(allBindings()).map(({ keys, does }) => (
+          sortBindings(allBindings()).map(({ keys, does, unavailable }) => (
             <div key={keys}>
               <dt>
                 <Keys keys={keys} />
               </dt>
-              <dd>{does}</dd>
+              <dd>
+                {does}
+                {unavailable && <span className="dim"> – not now: {unavailable}</span>}
+              </dd>
             </div>
           ))}
       </dl>

@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
 import { press, render } from "../../test/render";
+import { Skeleton } from "../components/feedback/Skeleton";
 import { Button } from "../components/forms/Button";
 import { sortBindings } from "./KeyHelp";
 import { type Binding, allBindings, matchBinding, useKeys } from "./keyboard";
@@ -9,6 +10,11 @@ const binding = (keys: string, run: () => void = () => undefined): Binding => ({
 function Bound({ bindings }: { bindings: Binding[] }) {
   useKeys(bindings);
   return <input aria-label="text" />;
+}
+
+function Reading() {
+  useKeys([binding("?")]);
+  return <Skeleton />;
 }
 
 describe("keys", () => {
@@ -54,7 +60,7 @@ describe("keys", () => {
     expect(run).toHaveBeenCalledTimes(1);
   });
 
-  it("press a control that is not ready as soon as it is, once", () => {
+  it("press a control that is not ready as soon as it is, once", async () => {
     const run = vi.fn();
     const star = (reading: boolean) => <Button action="star" reading={reading} onClick={run}>Star</Button>;
     const { again } = render(star(true));
@@ -62,7 +68,41 @@ describe("keys", () => {
     expect(run).not.toHaveBeenCalled();
     again(star(false));
     again(star(false));
+    await vi.waitFor(() => expect(run).toHaveBeenCalledTimes(1));
+  });
+
+  it("that do nothing while something is read take effect after it, in their order", async () => {
+    const struck: string[] = [];
+    const keys = ["j", "x"].map((key) => binding(key, () => struck.push(key)));
+    const { again } = render(<Reading />);
+    for (const key of ["j", "q", "x", "j"]) press(key);
+    again(<Bound bindings={keys} />);
+    await vi.waitFor(() => expect(struck).toEqual(["j", "x", "j"]));
+  });
+
+  it("that are struck while a page is read are not for another page", async () => {
+    const run = vi.fn();
+    const { again } = render(<Reading />);
+    press("j");
+    window.history.pushState(null, "", "/another");
+    again(<Bound bindings={[binding("j", run)]} />);
+    await new Promise((done) => setTimeout(done, 20));
+    expect(run).not.toHaveBeenCalled();
+  });
+
+  it("that can do nothing now do not hide others, and have their reason", () => {
+    const run = vi.fn();
+    render(
+      <>
+        <Bound bindings={[binding("s", run)]} />
+        <Button action="star" disabled="choose a run">Star</Button>
+        <Button action="compare" disabled="choose two runs">Compare</Button>
+      </>,
+    );
+    press("s");
+    press("c");
     expect(run).toHaveBeenCalledTimes(1);
+    expect(allBindings().map(({ keys, unavailable }) => [keys, unavailable])).toEqual([["s", undefined], ["c", "choose two runs"]]);
   });
 
   it("are text where one types", () => {

@@ -1,4 +1,4 @@
-import { type RefObject, useEffect, useLayoutEffect, useRef, useSyncExternalStore } from "react";
+import { type RefObject, useLayoutEffect, useRef, useSyncExternalStore } from "react";
 import { ACTIONS, type ActionName } from "./actions";
 
 /** A key (`j`, `?`, `Enter`) or two in a row (`g r`), what it does in words for the help, and what it does. */
@@ -6,6 +6,8 @@ export interface Binding {
   keys: string;
   does: string;
   run: (event: KeyboardEvent) => void;
+  /** Why it does nothing now. */
+  unavailable?: string;
 }
 
 /** Bind an action to its key. `does`: what it does here, if its own words are not precise enough. */
@@ -19,12 +21,18 @@ type Layer = { current: readonly Binding[] };
 let layers: Layer[] = [];
 let listeners: (() => void)[] = [];
 let first = { key: "", at: 0 };
+let waits = 0; // parts of the page that are being read
+let struck = { keys: [] as string[], page: "" }; // the keys that did nothing meanwhile, and the page that they are for
 
-/** The bindings of what is on the screen; the newest layer wins where two want the same key. */
+/** The bindings of what is on the screen; the newest layer that can do something wins where two want the same key. */
 export function allBindings(): readonly Binding[] {
   const bindings = new Map<string, Binding>();
-  for (const layer of layers) for (const one of layer.current) bindings.set(one.keys, one);
+  for (const one of layers.flatMap(({ current }) => current)) if (!one.unavailable || !bindings.has(one.keys)) bindings.set(one.keys, one);
   return [...bindings.values()];
+}
+
+function findBinding(before: string, key: string): Binding | undefined {
+  return matchBinding(allBindings().filter((one) => !one.unavailable), before, key);
 }
 
 /** Find what was meant: the second key of a sequence comes before a single key. */
@@ -41,14 +49,62 @@ function isTyping(target: EventTarget | null): boolean {
 }
 
 function handleKey(event: KeyboardEvent): void {
-  if (event.defaultPrevented || isChord(event) || isTyping(event.target)) return;
+  if (event.key === "Escape") struck.keys = [];
+  if (event.defaultPrevented || isChord(event)) return;
+  if (isTyping(event.target)) return event.key === "Enter" && isDialog(event.target) ? postpone(event) : undefined;
   const before = event.timeStamp - first.at < PATIENCE ? first.key : "";
   first = { key: event.key, at: event.timeStamp };
-  const binding = matchBinding(allBindings(), before, event.key);
-  if (!binding || (event.key === "Enter" && isControl(event.target))) return;
+  if (event.key === "Enter" && isControl(event.target)) return;
+  const binding = findBinding(before, event.key);
+  if (!binding) return postpone(event);
   event.preventDefault();
   first = { key: "", at: 0 };
   binding.run(event);
+}
+
+/** Keep a key that does nothing while a part of the page is read: it takes effect when the part is there. */
+function postpone(event: KeyboardEvent): void {
+  if (struck.page !== shownPage()) struck = { keys: [], page: shownPage() };
+  if (!waits || event.repeat || !/^(.|Enter)$/u.test(event.key) || (event.key === " " && !struck.keys.length)) return;
+  event.preventDefault();
+  struck.keys.push(event.key);
+}
+
+/** Strike the kept keys, each after the page has followed the one before it. */
+function strikeKept(): void {
+  const [key] = struck.keys;
+  if (key === undefined || struck.page !== shownPage() || (!strike(key) && waits)) return;
+  struck = { keys: struck.keys.slice(1), page: shownPage() };
+  setTimeout(strikeKept);
+}
+
+function shownPage(): string {
+  return location.pathname + location.hash;
+}
+
+/** Do what a key does where the focus is now; false if it does nothing. */
+function strike(key: string): boolean {
+  const at = document.activeElement;
+  if (key === "Enter" && at instanceof HTMLElement && isControl(at)) {
+    at.click();
+    return true;
+  }
+  if (isTyping(at)) return key.length === 1 && document.execCommand("insertText", false, key);
+  const binding = findBinding("", key);
+  binding?.run(new KeyboardEvent("keydown", { key }));
+  return binding !== undefined;
+}
+
+/** While this component is shown, and `on`, a part of the page is being read: keys that do nothing until then take effect after it. */
+export function useWait(on = true): void {
+  useLayoutEffect(() => {
+    if (!on) return undefined;
+    waits += 1;
+    return () => {
+      waits -= 1;
+      setTimeout(strikeKept);
+    };
+  }, [on]);
 }
 
 /** Keys that are the browser's. A sign may need Alt on its keyboard: `[` is AltGr 8 on a German one, Option 5 on a German Mac's. */
@@ -56,6 +112,11 @@ function isChord(event: KeyboardEvent): boolean {
   if (event.metaKey) return true;
   if (/^[[\]/?]$/.test(event.key)) return event.ctrlKey && !event.altKey; // AltGr may come as both
   return event.ctrlKey || event.altKey;
+}
+
+/** A dialog as a whole has the focus, and no control of it. */
+function isDialog(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement && target.tabIndex < 0;
 }
 
 /** A focused link or button answers Enter itself. */
@@ -93,7 +154,8 @@ export interface Shortcut {
   /** What the key does, for the help. */
   does?: string | undefined;
   title?: string | undefined;
-  disabled?: boolean | undefined;
+  /** Whether it cannot be pressed, or why not, for the help and its title. */
+  disabled?: boolean | string | undefined;
   /** What the control needs is being read: until then it cannot be pressed, and after that its key, struck meanwhile, presses it. */
   reading?: boolean | undefined;
 }
@@ -101,18 +163,16 @@ export interface Shortcut {
 /** What a control needs so that the key of its action presses it, once however long it is held: the ref that it must have, and what names the key. */
 export function useShortcut<E extends HTMLElement>({ action, does, title, reading = false, disabled = false }: Shortcut) {
   const ref: RefObject<E | null> = useRef<E>(null);
-  const early = useRef(false); // the key was struck while the control was not ready
-  const press = () => {
-    early.current = reading;
-    if (!reading) ref.current?.click();
+  const unavailable = reading ? "it is being read" : typeof disabled === "string" ? disabled : "";
+  useWait(reading);
+  const press = (event: KeyboardEvent) => {
+    if (!event.repeat) ref.current?.click();
   };
-  useEffect(() => {
-    if (!reading && early.current) press();
-  });
-  useKeys(action && (reading || !disabled) ? [bind(action, (event) => { if (!event.repeat) press(); }, does)] : []);
-  if (!action) return { ref, title };
+  useKeys(action && (unavailable || !disabled) ? [{ ...bind(action, press, does), unavailable }] : []);
+  const words = [title, reading ? "" : unavailable].filter(Boolean).join(": ");
+  if (!action) return { ref, title: words || undefined };
   const [key] = ACTIONS[action];
-  return { ref, title: title ? `${title} (${key})` : key, "aria-keyshortcuts": /^[A-Z]$/.test(key) ? `Shift+${key}` : key };
+  return { ref, title: words ? `${words} (${key})` : key, "aria-keyshortcuts": /^[A-Z]$/.test(key) ? `Shift+${key}` : key };
 }
 
 /** Move the focus to the next visible element of the content that `selector` names, or to the previous one; behind the last comes the first. */

@@ -1834,8 +1834,6 @@ export interface components {
             files: components["schemas"]["BlessFile"][];
             /** Problems */
             problems: string[];
-            /** Command */
-            command: string;
         };
         /**
          * BlessToPreview

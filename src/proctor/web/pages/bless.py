@@ -5,7 +5,6 @@ Changes are shown as values with their paths, as the file has them, and as lines
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from itertools import chain
@@ -81,8 +80,6 @@ class BlessPage(PageModel):
     files: list[BlessFile]
     problems: list[str]
     """Problems of whole files."""
-    command: str
-    """The equivalent command."""
 
 
 class BlessedFile(PageModel):
@@ -172,15 +169,7 @@ class Review:
             cases=sorted(cases, key=lambda case: case.position),
             files=files,
             problems=[str(problem) for name, problem in refusals.items() if name not in names],
-            command=self._command([] if positions is None else selected, trials, force=force),
         )
-
-    def _command(self, cases: Sequence[PlannedCase], trials: Mapping[int, int], *, force: bool) -> str:
-        """Return the command for these cases (none: all that failed); it has one trial for all of them, at most."""
-        chosen = {trials.get(case.position) for case in cases}
-        trial = chosen.pop() if len(chosen) == 1 else None
-        options = ([] if trial is None else ["--trial", str(trial + 1)]) + (["--force"] if force else [])
-        return shlex.join(["proctor", "bless", self._listed.short, *map(_name, cases), *options])
 
     def etag(self) -> str:
         """Return the version of the run's files."""

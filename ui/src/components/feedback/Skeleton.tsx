@@ -1,7 +1,9 @@
+import { useWait } from "../../app/keyboard";
 import styles from "./Skeleton.module.css";
 
-/** The shape of rows that are on their way; appears after 100 ms, so that what is quick does not flicker. */
+/** The shape of rows that are being read; appears after 100 ms, so that what is quick does not flicker. Keys struck meanwhile wait for the rows. */
 export function Skeleton({ rows = 6, height = "var(--row)" }: { rows?: number; height?: string }) {
+  useWait();
   return (
     <div role="status" className={styles.skeleton}>
       <span className="hidden">Loading</span>

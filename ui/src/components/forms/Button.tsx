@@ -15,7 +15,7 @@ interface Props extends Omit<ComponentProps<"button">, "className" | "ref" | "ti
 export function Button({ look = "plain", busy = false, reading = false, disabled = false, children, action, does, title, ...rest }: Props) {
   const shortcut = useShortcut<HTMLButtonElement>({ action, does, title, reading, disabled });
   return (
-    <button type="button" {...rest} {...shortcut} className={`${styles.button} ${styles[look]}`} disabled={disabled || reading || busy} aria-busy={busy}>
+    <button type="button" {...rest} {...shortcut} className={`${styles.button} ${styles[look]}`} disabled={Boolean(disabled) || reading || busy} aria-busy={busy}>
       {children}
     </button>
   );

@@ -119,6 +119,19 @@ describe("a table", () => {
     });
   });
 
+  it.each([
+    ["x", null, "b", "/"],
+    ["\n", null, "", "/things/b"],
+    ["x", "c", "c", "/"],
+    ["jx", null, "b", "/"],
+    ["xj", null, "b", "/"],
+  ])("%j with the focus in %j chooses %j, opens %j", (keys, focused, chosen, opened) => {
+    const { host, at } = render(<Choosing />);
+    [...host.querySelectorAll("[data-index] a")].find((link) => link.textContent === focused)?.closest("[data-index]")?.querySelector("input")?.focus();
+    act(() => [...keys].forEach(strike));
+    expect([host.querySelector("output")?.textContent, at()]).toEqual([chosen, opened]);
+  });
+
   it("opens a row that it went to and has not drawn yet", () => {
     const rows = Array.from({ length: 10_000 }, (_, index) => ({ id: `row ${index}`, cost: index }));
     const { host, at } = render(table({ rows, stops: ({ cost }) => cost === 5_000 }));

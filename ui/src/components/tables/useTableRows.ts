@@ -164,11 +164,6 @@ function tablesInOrder(): { tables: KeyedTable[]; at: number } {
   return { tables, at: tables.findIndex((table) => table.now() >= 0) };
 }
 
-function activeTable(): KeyedTable | undefined {
-  const { tables, at } = tablesInOrder();
-  return tables[Math.max(0, at)];
-}
-
 /** Go to a row of a table; no other table keeps a current row. */
 function goTo(table: KeyedTable, index: number): void {
   const { tables, at } = tablesInOrder();
@@ -195,6 +190,16 @@ function goToAttention(): void {
     const index = table.next?.(table.now()) ?? -1;
     if (index >= 0) return goTo(table, index);
   }
+}
+
+/** Open or choose the row with the focus, else the current one, else the first: it becomes the current one. */
+function callRow(act: "open" | "choose"): void {
+  const { tables, at } = tablesInOrder();
+  const table = tables.find(({ body }) => focusedRow(body) !== null) ?? tables[Math.max(0, at)];
+  if (!table) return;
+  const index = Math.max(0, focusedRow(table.body) ?? table.now());
+  if (index !== table.now()) goTo(table, index);
+  table[act]?.(index);
 }
 
 /**
@@ -227,16 +232,12 @@ export function useRowKeys({ on, count, place, body, reveal, open, choose, next 
     const shown = requestAnimationFrame(() => reveal(at)); // after the page went to its top, or to where it was
     return () => cancelAnimationFrame(shown);
   }, []); // eslint-disable-line
-  const call = (act: "open" | "choose") => {
-    const active = activeTable();
-    if (active) active[act]?.(active.now());
-  };
   const keys = [
     bind("next", () => stepRow(1)),
     bind("previous", () => stepRow(-1)),
-    bind("open", () => call("open")),
+    bind("open", () => callRow("open")),
     ...(next ? [bind("attention", goToAttention)] : []),
-    ...(choose ? [bind("choose", () => call("choose"))] : []),
+    ...(choose ? [bind("choose", () => callRow("choose"))] : []),
   ];
   useKeys(on ? keys : []);
 }
@@ -253,6 +254,12 @@ function useRowFocus(body: RefObject<HTMLDivElement | null>, at: number, cameBac
     pending.current = !focusRow(body, index);
     if (pending.current && document.activeElement instanceof HTMLElement) document.activeElement.blur(); // Enter is for the new row
   };
+}
+
+/** The index of the row that has the focus. */
+function focusedRow(body: RefObject<HTMLDivElement | null>): number | null {
+  const row = document.activeElement?.closest<HTMLElement>("[data-index]");
+  return row && body.current?.contains(row) ? Number(row.dataset.index) : null;
 }
 
 function focusRow(body: RefObject<HTMLDivElement | null>, index: number): boolean {

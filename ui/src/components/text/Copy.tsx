@@ -5,7 +5,7 @@ import { Button } from "../forms/Button";
 import styles from "./Copy.module.css";
 
 /** A button that copies a text and reports whether it could. `text` may be a function, called on the press. */
-export function Copy({ text, label, action, reading, disabled, children = "Copy" }: { text: string | (() => string); label?: string; action?: ActionName | undefined; reading?: boolean | undefined; disabled?: boolean | undefined; children?: React.ReactNode }) {
+export function Copy({ text, label, action, reading, disabled, children = "Copy" }: { text: string | (() => string); label?: string; action?: ActionName | undefined; reading?: boolean | undefined; disabled?: boolean | string | undefined; children?: React.ReactNode }) {
   const [status, setStatus] = useState("");
   useEffect(() => {
     const timer = status ? window.setTimeout(() => setStatus(""), 1_600) : 0;
@@ -36,7 +36,7 @@ export function CopySmall({ text, what, action, children = "Copy" }: { text: str
 }
 
 /** "Copy as Markdown": what is on the page, for an issue or a pull request; not before everything is read. */
-export function CopyMarkdown({ text, reading, disabled }: { text: string | (() => string); reading?: boolean; disabled?: boolean }) {
+export function CopyMarkdown({ text, reading, disabled }: { text: string | (() => string); reading?: boolean; disabled?: boolean | string }) {
   return <Copy text={text} action="markdown" reading={reading} disabled={disabled}>Copy as Markdown</Copy>;
 }
 

@@ -16,7 +16,7 @@ import { Skeleton } from "../../components/feedback/Skeleton";
 import { Breakable } from "../../components/text/Breakable";
 import styles from "./Bless.module.css";
 import { CaseReview } from "./CaseReview";
-import { changedCases, lostComments, readBlessRequest, steadyCases, writeButtonText } from "./blessRequest";
+import { blessCommand, changedCases, lostComments, readBlessRequest, steadyCases, writeButtonText } from "./blessRequest";
 
 /** Screen 8: what the agent did becomes what is expected, case by case, after a look at each. */
 export function BlessScreen() {
@@ -75,7 +75,7 @@ function Review({ page, request, path, again, choose, force }: ReviewProps) {
   if (change.data) return <Written page={page} blessed={change.data.body} />;
   return (
     <>
-      <Head page={page} />
+      <Head page={page} command={blessCommand(page.short, accepted, request)} />
       <Choices cases={page.cases} forced={request.force} force={force} ready={ready} ticked={ticked} setTicked={setTicked} />
       {page.problems.map((problem, index) => (
         <ErrorNote key={index} error={{ message: problem }} />
@@ -103,7 +103,7 @@ function Review({ page, request, path, again, choose, force }: ReviewProps) {
           )}
           <ErrorNote error={change.error} {...(change.error ? { retry: again } : {})} />
           <div className="row">
-            <Button look="first" action="write" does="write the ticked cases" busy={change.isPending} disabled={!accepted.length || (lost.length > 0 && !lose)} onClick={write}>
+            <Button look="first" action="write" does="write the ticked cases" busy={change.isPending} disabled={accepted.length ? lost.length > 0 && !lose && "agree to lose the comments" : NOTHING_TICKED} onClick={write}>
               {writeButtonText(accepted)}
             </Button>
             <span className="dim">Nothing is written before you click. The rest of the file stays unchanged, byte for byte.</span>
@@ -114,14 +114,30 @@ function Review({ page, request, path, again, choose, force }: ReviewProps) {
   );
 }
 
-const BOXES = "section[data-status] input[type=checkbox]";
+const NOTHING_TICKED = "tick a case";
+const BOX = "input[type=checkbox]";
+const BOXES = `section[data-status] ${BOX}`;
+
+/** The box of the case that has the focus; without one, the first box. */
+function boxOfCase(): HTMLElement | null | undefined {
+  const at = document.activeElement?.closest("section[data-status]");
+  return at ? at.querySelector<HTMLElement>(BOX) : document.querySelector<HTMLElement>(BOXES);
+}
 
 /** j and k go from case to case that can be ticked, x ticks. */
 function useBoxKeys(): void {
   useKeys([
     bind("next", () => stepFocus(BOXES, 1), "next case"),
     bind("previous", () => stepFocus(BOXES, -1), "previous case"),
-    bind("choose", () => document.querySelector<HTMLElement>(`:is(${BOXES}):focus`)?.click(), "tick the case"),
+    bind(
+      "choose",
+      () => {
+        const box = boxOfCase();
+        box?.focus();
+        box?.click();
+      },
+      "tick the case",
+    ),
   ]);
 }
 
@@ -169,14 +185,14 @@ function remove(set: ReadonlySet<number>, one: number): ReadonlySet<number> {
   return new Set([...set].filter((each) => each !== one));
 }
 
-function Head({ page }: { page: BlessPage }) {
+function Head({ page, command }: { page: BlessPage; command: string }) {
   return (
     <>
       <div className={styles.crumbs}>
         <Link href={`/runs/${page.run_id}`}>run {page.short}</Link>
         <span><Breakable text={page.agent} /></span>
         <span className="grow" />
-        <Copy text={page.command} action="command">Copy command</Copy>
+        <Copy text={command} action="command" disabled={!command && NOTHING_TICKED}>Copy command</Copy>
       </div>
       <h1>Bless (accept) what the agent did</h1>
       <p className="dim">

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { BlessCase, BlessPage } from "../../data/types";
-import { changedCases, lostComments, readBlessRequest, writeButtonText } from "./blessRequest";
+import { blessCommand, changedCases, lostComments, readBlessRequest, writeButtonText } from "./blessRequest";
 
 describe("what the address asks for", () => {
   it.each([
@@ -11,6 +11,20 @@ describe("what the address asks for", () => {
     ["cases=3&trials=3:4&trial=2", { cases: [3], trials: { "3": 3 }, force: false }],
     ["cases=x,-1,&trials=a:b,5,6:0&force=1", { cases: null, trials: {}, force: true }],
   ])("%s", (query, request) => expect(readBlessRequest(new URLSearchParams(query))).toEqual(request));
+});
+
+describe("the command of the ticked cases", () => {
+  const cases = [one({ eval_set_id: "set", eval_id: "it's \"a b\"" }), one({ position: 1, eval_set_id: "set", eval_id: "c" })];
+  it.each([
+    [[], {}, false, ""],
+    [[0], {}, false, `proctor bless r 'set/it'"'"'s "a b"'`],
+    [[0, 1], {}, true, `proctor bless r 'set/it'"'"'s "a b"' set/c --force`],
+    [[1], { "1": 2, "7": 0 }, false, "proctor bless r set/c --trial 3"],
+    [[0, 1], { "1": 0 }, true, `proctor bless r 'set/it'"'"'s "a b"' --force && proctor bless r set/c --trial 1 --force`],
+  ])("%j with the trials %o, forced: %j", (ticked: number[], trials, force, command) => {
+    const accepted = cases.filter(({ position }) => ticked.includes(position));
+    expect(blessCommand("r", accepted, { trials, force })).toBe(command);
+  });
 });
 
 const one = (more: Partial<BlessCase>): BlessCase =>

@@ -1,3 +1,4 @@
+import { shellWord } from "../../components/text/shellWord";
 import type { BlessCase, BlessPage } from "../../data/types";
 
 /** What the address asks for: `cases=3,7`, `trials=3:2,7:1` (trials from 1), `trial=2` of the only case, `force=1`. */
@@ -37,6 +38,18 @@ export function changedCases(cases: readonly BlessCase[]): BlessCase[] {
 /** The cases whose trials all ended alike: one of these can stand for the others. */
 export function steadyCases(cases: readonly BlessCase[]): BlessCase[] {
   return cases.filter(({ flaky, differ }) => !flaky && !differ);
+}
+
+/** The command that does the same: one for each trial that was chosen for some of the cases; empty without a case. */
+export function blessCommand(run: string, accepted: readonly BlessCase[], { trials, force }: Pick<BlessRequest, "trials" | "force">): string {
+  const chosen = new Set(accepted.map(({ position }) => trials[String(position)]));
+  return [...chosen]
+    .map((trial) => {
+      const names = accepted.filter(({ position }) => trials[String(position)] === trial).map(({ eval_set_id, eval_id }) => `${eval_set_id}/${eval_id}`);
+      const options = [...(trial === undefined ? [] : ["--trial", String(trial + 1)]), ...(force ? ["--force"] : [])];
+      return ["proctor", "bless", run, ...names, ...options].map(shellWord).join(" ");
+    })
+    .join(" && ");
 }
 
 /** Comments that would go with what is accepted, each with its file. */

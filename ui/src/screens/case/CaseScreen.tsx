@@ -126,8 +126,12 @@ function useCaseKeys(
   useKeys([
     bind("nextPart", () => step(1)),
     bind("previousPart", () => step(-1)),
-    bind("attention", () => goDifference(nextDifference(found, location)), "next difference"),
-    bind("attentionBack", () => goDifference(nextDifference(found, location, true))),
+    ...(trial
+      ? [
+          bind("attention", () => goDifference(nextDifference(found, location)), "next difference"),
+          bind("attentionBack", () => goDifference(nextDifference(found, location, true))),
+        ]
+      : []),
     bind("next", () => other(1), "next case"),
     bind("previous", () => other(-1), "previous case"),
     bind("up", () => navigate(order.up, { state: rowState("Cases", String(page.position)) }), "up to the run"),

@@ -65,7 +65,7 @@ function StartForm({ onStart }: { onStart: (id: string) => void }) {
           <TextField label="User" value={form.user_id} onChange={(event) => setForm({ ...form, user_id: event.target.value })} />
         </details>
         <ErrorNote error={change.error} />
-        <Button type="submit" look="first" action="runAgain" does="start the chat" busy={change.isPending} disabled={why !== ""}>
+        <Button type="submit" look="first" action="runAgain" does="start the chat" busy={change.isPending} disabled={why && "the state is not valid JSON"}>
           {change.isPending ? "Starting the agent …" : "Start"}
         </Button>
       </form>
@@ -81,7 +81,7 @@ function stateError(text: string): string {
 const CHATS = "[data-chats] button";
 
 function OpenChats({ list, go }: { list: ChatList; go: (id: string) => void }) {
-  useKeys([bind("next", () => stepFocus(CHATS, 1), "next conversation; Enter opens it"), bind("previous", () => stepFocus(CHATS, -1), "previous conversation")]);
+  useKeys([bind("next", () => stepFocus(CHATS, 1), "next conversation; Enter opens it"), bind("previous", () => stepFocus(CHATS, -1), "previous conversation"), bind("open", () => document.querySelector<HTMLElement>(CHATS)?.click(), "open the first conversation")]);
   return (
     <>
       <h2>

@@ -25,7 +25,7 @@ export function Conversation({ chat, leave }: { chat: ChatPage; leave: () => voi
     await source.send("DELETE", conversation.path).catch(() => undefined);
     leave();
   };
-  const canSave = conversation.turns > 0 && conversation.state !== "answering";
+  const waitsFor = conversation.turns === 0 ? "there is no turn yet" : conversation.state === "answering" && "the agent is answering";
   return (
     <>
       <div className="row">
@@ -34,8 +34,8 @@ export function Conversation({ chat, leave }: { chat: ChatPage; leave: () => voi
           {conversation.turns} {conversation.turns === 1 ? "turn" : "turns"}
         </span>
         <span className="grow" />
-        <Button look="first" action="save" does="save as a case" disabled={!canSave} onClick={() => setSaving(true)}>Save as case</Button>
-        <Button action="undo" does="undo a turn" disabled={!conversation.turns || conversation.state === "answering"} onClick={() => conversation.go("/undo")}>Undo a turn</Button>
+        <Button look="first" action="save" does="save as a case" disabled={waitsFor} onClick={() => setSaving(true)}>Save as case</Button>
+        <Button action="undo" does="undo a turn" disabled={waitsFor} onClick={() => conversation.go("/undo")}>Undo a turn</Button>
         <Button action="remove" does="close this chat" onClick={() => void close()}>Close</Button>
         <Button look="quiet" action="up" does="all chats" onClick={leave}>All chats</Button>
       </div>

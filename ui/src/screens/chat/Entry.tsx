@@ -106,7 +106,7 @@ function ToolResponseForm({ entry, answer }: { entry: ChatEntry; answer: (respon
   return (
     <div className={styles.byHand}>
       <AreaField label={`${entry.name} waits for its response, as JSON`} rows={2} spellCheck={false} error={why || null} value={text} onChange={(event) => setText(event.target.value)} />
-      <Button action="write" does="answer the call" disabled={why !== ""} onClick={() => answer({ name: entry.name, call_id: entry.call_id, response: JSON.parse(text) as unknown })}>
+      <Button action="write" does="answer the call" disabled={why && "the response is not valid JSON"} onClick={() => answer({ name: entry.name, call_id: entry.call_id, response: JSON.parse(text) as unknown })}>
         Answer the call
       </Button>
     </div>

@@ -34,10 +34,10 @@ export function CasePair({ options, set, id, before, after, go }: Props) {
           ← All changed cases
         </Button>
         <span className="grow" />
-        <Button onClick={() => before && go(before)} disabled={!before} action="previous" does="previous changed case" title="Previous changed case">
+        <Button onClick={() => before && go(before)} disabled={!before && "this is the first one"} action="previous" does="previous changed case" title="Previous changed case">
           ← previous
         </Button>
-        <Button onClick={() => after && go(after)} disabled={!after} action="next" does="next changed case" title="Next changed case">
+        <Button onClick={() => after && go(after)} disabled={!after && "this is the last one"} action="next" does="next changed case" title="Next changed case">
           next →
         </Button>
       </div>

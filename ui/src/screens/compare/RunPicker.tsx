@@ -33,7 +33,7 @@ function Choices({ options, runs, page }: Props) {
   return (
     <div className={`${styles.picker} no-print`} role="group" aria-label="What is compared">
       <Choose label="Baseline" name="base" value={options.base} runs={runs} />
-      <Button onClick={swap} disabled={!page} action="swap" title="Swap the two runs" aria-label="Swap the two runs">
+      <Button onClick={swap} disabled={!page && "choose two runs"} action="swap" title="Swap the two runs" aria-label="Swap the two runs">
         ⇄
       </Button>
       <Choose label="Candidate" name="candidate" value={options.candidate} runs={runs} />

@@ -48,10 +48,10 @@ export function Editor({ page }: { page: ReadCase }) {
     }),
     [draft, page, saving.wrong, saving.doubtful, checked, invalid.report],
   );
-  const canSave = page.can_edit && draft.isChanged && invalid.count === 0;
+  const unsavable = invalid.count ? "correct the fields that are not valid" : !draft.isChanged && UNCHANGED;
   return (
     <EditProvider value={edit}>
-      <Head page={page} draft={draft} canSave={canSave} invalid={invalid.count} saving={saving} ask={ask} />
+      <Head page={page} draft={draft} unsavable={unsavable} invalid={invalid.count} saving={saving} ask={ask} />
       {page.why_not && <p className={styles.note}>Read-only: {page.why_not}.</p>}
       {draft.isRestored && draft.isChanged && <p className={styles.note}>Your earlier unsaved changes are restored.</p>}
       <ErrorNote error={saving.error} />
@@ -91,16 +91,19 @@ export function Editor({ page }: { page: ReadCase }) {
   );
 }
 
+const UNCHANGED = "nothing is changed";
+
 interface HeadProps {
   page: ReadCase;
   draft: Draft;
-  canSave: boolean;
+  /** Why there is nothing to save now. */
+  unsavable: string | false;
   invalid: number;
   saving: Saving<SavedCase>;
   ask: (go: () => void) => void;
 }
 
-function Head({ page, draft, canSave, invalid, saving, ask }: HeadProps) {
+function Head({ page, draft, unsavable, invalid, saving, ask }: HeadProps) {
   const [, navigate] = useLocation();
   const go = (id: string | null): void => {
     if (id === null) return;
@@ -108,7 +111,7 @@ function Head({ page, draft, canSave, invalid, saving, ask }: HeadProps) {
     if (draft.isChanged) ask(leave);
     else leave();
   };
-  useSaveKey(() => canSave && void saving.save(false));
+  useSaveKey(() => page.can_edit && !unsavable && void saving.save(false));
   return (
     <header className={styles.head}>
       <p className="dim small">
@@ -120,22 +123,22 @@ function Head({ page, draft, canSave, invalid, saving, ask }: HeadProps) {
           {invalid ? `${invalid} ${invalid === 1 ? "field is" : "fields are"} not valid JSON` : draft.isChanged ? "not saved" : saving.message}
         </span>
         <span className="grow" />
-        <Button look="quiet" action="previousPart" does="previous case" disabled={page.previous === null} aria-label="Previous case" onClick={() => go(page.previous)}>‹</Button>
-        <Button look="quiet" action="nextPart" does="next case" disabled={page.next === null} aria-label="Next case" onClick={() => go(page.next)}>›</Button>
+        <Button look="quiet" action="previousPart" does="previous case" disabled={page.previous === null && "this is the first case"} aria-label="Previous case" onClick={() => go(page.previous)}>‹</Button>
+        <Button look="quiet" action="nextPart" does="next case" disabled={page.next === null && "this is the last case"} aria-label="Next case" onClick={() => go(page.next)}>›</Button>
         <RunButton
           label={draft.isChanged ? "Save and run" : "Run"}
           title={`Run ${page.eval_id}`}
           source={pathOf("/api/start/of-set", { set: page.eval_set, case: page.eval_id })}
-          disabled={draft.isChanged && !canSave}
+          disabled={draft.isChanged && unsavable}
           before={() => (draft.isChanged ? saving.save(false) : Promise.resolve(true))}
           stay
         />
         {page.can_edit && (
           <>
-            <Button action="undo" disabled={!draft.canUndo} onClick={draft.undo}>Undo</Button>
-            <Button action="discard" disabled={!draft.isChanged} onClick={draft.discard}>Discard</Button>
-            <Button action="changes" disabled={!canSave} busy={saving.busy} onClick={() => void saving.show()}>Show changes</Button>
-            <Button look="first" action="save" disabled={!canSave} busy={saving.busy} title="Ctrl+S" onClick={() => void saving.save(false)}>Save</Button>
+            <Button action="undo" disabled={!draft.canUndo && UNCHANGED} onClick={draft.undo}>Undo</Button>
+            <Button action="discard" disabled={!draft.isChanged && UNCHANGED} onClick={draft.discard}>Discard</Button>
+            <Button action="changes" disabled={unsavable} busy={saving.busy} onClick={() => void saving.show()}>Show changes</Button>
+            <Button look="first" action="save" disabled={unsavable} busy={saving.busy} title="Ctrl+S" onClick={() => void saving.save(false)}>Save</Button>
           </>
         )}
       </div>

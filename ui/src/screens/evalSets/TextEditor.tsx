@@ -55,9 +55,9 @@ function Editor({ set, read, isUnreadable }: Props & { read: EvalSetText }) {
         </span>
         <span className={checked.readable ? "dim" : styles.error}>{checked.readable ? "Valid." : `Not valid: ${errors} ${errors === 1 ? "error" : "errors"}.`}</span>
         <span className="grow" />
-        <Button action="discard" disabled={!draft.isChanged} onClick={draft.discard}>Discard</Button>
+        <Button action="discard" disabled={!draft.isChanged && "nothing is changed"} onClick={draft.discard}>Discard</Button>
         {!checked.readable && draft.isChanged && <Button action="write" does="save although it is not valid" busy={saving.busy} onClick={() => void saving.save(true)}>Save anyway</Button>}
-        <Button look="first" action="save" disabled={!draft.isChanged} busy={saving.busy} onClick={() => void saving.save(false)}>Save</Button>
+        <Button look="first" action="save" disabled={!draft.isChanged && "nothing is changed"} busy={saving.busy} onClick={() => void saving.save(false)}>Save</Button>
       </div>
       {draft.isRestored && draft.isChanged && <p className="dim">Your earlier unsaved changes are restored.</p>}
       <ErrorNote error={saving.error} />

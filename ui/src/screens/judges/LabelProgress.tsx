@@ -40,7 +40,7 @@ export function LabelProgress({ page }: { page: LabellingPage }) {
         {progress.other_labels > 0 && ` Labels of other cases, which help to improve the judge: ${progress.other_labels}.`}
       </p>
       <div className="row">
-        <Button look="first" busy={change.isPending} disabled={!can || current} onClick={() => change.mutate({ method: "POST", path: `${base}/calibration` })} action="calibrate">
+        <Button look="first" busy={change.isPending} disabled={current ? "all labels are in the calibration" : !can && "more labels are needed"} onClick={() => change.mutate({ method: "POST", path: `${base}/calibration` })} action="calibrate">
           Calibrate
         </Button>
         <span className="dim small" role="status">{storedText(calibration, current)}</span>

@@ -24,7 +24,7 @@ export function Star({ page, management }: { page: RunPage; management: ReturnTy
   const toggle = () => change.mutate(annotationOf(page.run_id, { starred: !starred }));
   return (
     <>
-      <Button look="quiet" aria-pressed={starred} aria-label="Star" action="star" reading={management.isPending} disabled={!managed} busy={change.isPending} onClick={toggle}>
+      <Button look="quiet" aria-pressed={starred} aria-label="Star" action="star" reading={management.isPending} disabled={!managed && "it could not be read"} busy={change.isPending} onClick={toggle}>
         {starred ? "★" : "☆"}
       </Button>
       <ErrorNote error={change.error} />

@@ -184,7 +184,7 @@ function Head({ page, watched, complete, reading, table }: { page: RunPage; watc
         {hasServer && !watched && <RunAgain page={page} />}
         {bless && <LinkButton to={bless} action="bless">Bless …</LinkButton>}
         {hasServer && <Manage page={page} managed={managed} />}
-        <CopyMarkdown reading={reading} disabled={!complete} text={useCallback(() => asMarkdown(page, table.shown(), table.columns), [page, table])} />
+        <CopyMarkdown reading={reading} disabled={!complete && "not all cases are read"} text={useCallback(() => asMarkdown(page, table.shown(), table.columns), [page, table])} />
       </div>
       {!managed && <ErrorNote error={management.error} retry={management.refetch} />}
       {managed?.note && <p className={styles.note}>{managed.note}</p>}

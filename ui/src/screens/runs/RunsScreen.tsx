@@ -122,7 +122,7 @@ function Comparison({ chosen }: { chosen: readonly string[] }) {
   const go = () => path && navigate(path);
   const hint = chosen.length === 1 ? "choose one more" : "choose two or more with the boxes, or x";
   return (
-    <Button onClick={go} disabled={!path} action="compare" does="compare the chosen runs" title={path ? undefined : hint}>
+    <Button onClick={go} disabled={!path && hint} action="compare" does="compare the chosen runs">
       Compare{chosen.length ? ` ${chosen.length}` : ""}
     </Button>
   );

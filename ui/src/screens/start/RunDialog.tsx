@@ -1,6 +1,7 @@
-import { useEffect, useRef, useState } from "react";
+import { useLayoutEffect, useRef, useState } from "react";
 import { useLocation } from "wouter";
 import type { ActionName } from "../../app/actions";
+import { useWait } from "../../app/keyboard";
 import { useChange, useData } from "../../data/queries";
 import type { AgentsPage, Begun, RunRequest } from "../../data/types";
 import { Button, LinkButton } from "../../components/forms/Button";
@@ -54,7 +55,8 @@ function Form({ repeated, agents, stay, close }: { repeated: RunRequest; agents:
   const form = useRef<HTMLFormElement>(null);
   const canStart = isComplete(request) && !state.busy && problems.length === 0 && !begin.isPending;
   const isRefused = problems.length > 0;
-  useEffect(() => {
+  useWait(state.busy);
+  useLayoutEffect(() => {
     // the button loses the focus while it is disabled: an error that prevents the run gets it, and Enter does not close the dialog
     const to = canStart ? "[type=submit]" : isRefused && !form.current?.contains(document.activeElement) ? "[data-problems]" : null;
     if (to) form.current?.querySelector<HTMLElement>(to)?.focus();
@@ -110,7 +112,7 @@ interface ButtonProps {
   source: string;
   stay?: boolean;
   look?: "plain" | "quiet";
-  disabled?: boolean;
+  disabled?: boolean | string;
   /** What must be done first; the dialog opens if it succeeds. */
   before?: () => Promise<boolean>;
 }

@@ -86,7 +86,7 @@ function Form({ agents, start, metrics }: Known) {
               {problems.length === 1 ? "1 error" : `${problems.length} errors`}: see the fields.
             </p>
           )}
-          <Button type="submit" look="first" action="runAgain" does="start the run" busy={begin.isPending} disabled={!isComplete(request) || state.problems.length > 0 || invalidNumbers(request).length > 0}>
+          <Button type="submit" look="first" action="runAgain" does="start the run" busy={begin.isPending} disabled={isComplete(request) ? (state.problems.length > 0 || invalidNumbers(request).length > 0) && "correct the errors first" : "choose an agent and an eval set"}>
             {begin.isPending ? "Starting …" : "Start the run"}
           </Button>
         </aside>
