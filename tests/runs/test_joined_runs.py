@@ -186,6 +186,7 @@ async def test_a_part_without_cases_is_complete_at_once(store: str) -> None:
     ("options", "message"),
     [
         pytest.param({"shard": None}, "join needs shard (--shard I/N)", id="no shard"),
+        pytest.param({"join": None, "join_timeout": 5.0}, "join_timeout (--join-timeout) needs join", id="no join"),
         pytest.param({"store": None}, "join needs a store that all members use", id="no store"),
         pytest.param({"join": "latest"}, "join must be a name for the run", id="reserved name"),
         pytest.param({"join": "../run"}, "join must be a name for the run", id="a path"),

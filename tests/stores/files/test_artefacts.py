@@ -275,6 +275,32 @@ def test_a_folder_that_cannot_be_written_is_reported_before_the_run(tmp_path: Pa
         assert store.index(None) == []
 
 
+def test_without_the_location_of_its_artefacts_no_run_is_deleted(tmp_path: Path) -> None:
+    with opened(str(tmp_path / "runs.db"), tmp_path / "big") as store:
+        write(store, "a", PICTURE)
+    shutil.rmtree(tmp_path / "big")
+    (tmp_path / "big").write_text("a file now")
+    with opened(str(tmp_path / "runs.db"), tmp_path / "big") as store:
+        with pytest.raises(StoreError, match=r"^artefacts: .*Correct the setting `artefacts`"):
+            store.delete(["a"])
+        assert [one.run_id for one in store.index(None)] == ["a"]
+
+
+def test_a_deletion_that_leaves_artefacts_reports_what_is_deleted(tmp_path: Path) -> None:
+    with opened(str(tmp_path / "runs.db"), tmp_path / "big") as store:
+        write(store, "a", PICTURE)
+    place = next((tmp_path / "big").rglob(name_of(PICTURE)))
+    place.unlink()
+    place.mkdir()
+    with opened(str(tmp_path / "runs.db")) as store:
+        with pytest.raises(
+            StoreError,
+            match=r"^1 run deleted, but not all artefacts that no run uses any more: .*`proctor prune` deletes the others$",
+        ):
+            store.delete(["a"])
+        assert store.index(None) == []
+
+
 def test_a_failed_upload_reports_nothing_as_stored(tmp_path: Path) -> None:
     with opened(str(tmp_path / "runs.db"), tmp_path / "big") as store:
         heard = Heard()

@@ -94,6 +94,15 @@ class TestWhatThereIs:
         (tmp_path / name).write_text(text, encoding="utf-8")
         assert start_page(tmp_path).configs == ([name] if is_config else [])
 
+    def test_a_config_that_cannot_be_read_is_offered_by_its_name_next_to_a_set(self, tmp_path: Path) -> None:
+        for folder in ("evals", "other"):
+            (tmp_path / folder).mkdir()
+            for name in ("test_config.json", "my_config.yaml", "notes.json"):
+                (tmp_path / folder / name).write_text('{"criteria": ')
+        (tmp_path / "evals" / "a.evalset.json").write_text("{}")
+        offered = ["evals/my_config.yaml", "evals/test_config.json", "other/test_config.json"]
+        assert start_page(tmp_path).configs == offered
+
     def test_sets_and_configs_are_those_below_the_project(self, client: TestClient) -> None:
         page = client.get("/api/start").json()
         assert {one["path"] for one in page["sets"]} == {"greetings.evalset.json", "broken.evalset.json"}

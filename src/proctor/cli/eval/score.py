@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import closing
-from functools import cache, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any, TextIO
 
 import click
@@ -64,7 +64,7 @@ def score(ctx: click.Context, /, run: str, *, store: str | None, **options: Any)
     """
     from proctor.cli.outputs import output_guard, reported_errors
 
-    guard = cache(partial(output_guard, {**options, "store": store}))
+    guard = partial(output_guard, {**options, "store": store})
     executions: list[Execution] = []
     with reported_errors(options, guard, lambda: any(one.has_run for one in executions)):
         ctx.exit(_score(run, store, options, guard, executions))

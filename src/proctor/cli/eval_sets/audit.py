@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -179,7 +179,7 @@ def _reports(options: Mapping[str, Any]) -> ResultReports[ShownAudit]:
     from proctor.authoring.audit.audit_report import WRITERS, write_audit_error
 
     inputs = [options["baseline"]] if options["baseline"] is not None else []
-    guard = cache(partial(output_guard, options, inputs=inputs))
+    guard = partial(output_guard, options, inputs=inputs)
     return ResultReports("audit", WRITERS, partial(page_writer, options["store"]), write_audit_error, guard)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import closing
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -76,7 +76,7 @@ def score_trace(ctx: click.Context, /, traces: tuple[str, ...], **options: Any) 
     from proctor.cli.outputs import output_guard, reported_errors
 
     inputs = [*traces, *options["sets"], *([options["config"]] if options["config"] else [])]
-    guard = cache(partial(output_guard, options, inputs=[Path(one) for one in inputs]))
+    guard = partial(output_guard, options, inputs=[Path(one) for one in inputs])
     executions: list[Execution] = []
     with reported_errors(options, guard, lambda: any(one.has_run for one in executions)):
         ctx.exit(_score_traces(traces, options, guard, executions))

@@ -36,7 +36,7 @@ from proctor.engine.planning.set_plan import (
     skip_notes,
     unknown_ids,
 )
-from proctor.engine.run_options import WORKERS, RunOptions
+from proctor.engine.run_options import OPTIONS, WORKERS, RunOptions
 from proctor.engine.scoring.verdict import bounds_of, decide_share
 from proctor.engine.trial.conversation import check_hook
 from proctor.errors import NothingToRunError, SetupError, SetupProblems
@@ -123,6 +123,10 @@ def _sharing_problems(options: RunOptions) -> list[SetupError]:
             "worker_cpu (--worker-cpu) is for a cluster of Ray: processes of one machine share its cores (--workers limits them)"
         )
     if options.join is None:
+        if options.join_timeout != OPTIONS["join_timeout"].default:
+            problems.append(
+                "join_timeout (--join-timeout) needs join (--join RUN): it is the wait for its other parts"
+            )
         return [*map(SetupError, problems)]
     if options.shard is None:
         problems.append("join needs shard (--shard I/N): the part of the run that this process runs")

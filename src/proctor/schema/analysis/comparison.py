@@ -380,7 +380,7 @@ class Comparison:
 
     @property
     def cases_with_fewer_passes(self) -> list[ChangedCase]:
-        """The cases of which a smaller share of the trials passes, whatever the missing verdicts are."""
+        """The cases of which a smaller share of the trials passes, for every possible outcome of the missing verdicts."""
         return [one for one in self.cases if one.base.change_to(one.candidate) is CaseChange.FEWER_TRIALS]
 
     def changed(self, change: CaseChange) -> list[ChangedCase]:

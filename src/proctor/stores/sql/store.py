@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from pydantic import ValidationError
 
+from proctor.common.safe_text import count_text
 from proctor.errors import StoreError, UnknownNameError
 from proctor.schema.format.config import TrialsConfig
 from proctor.schema.results.manifest import (
@@ -133,9 +134,12 @@ class SqlStore(SharedRunStore, AnnotatedStore, JudgeBatchStore):
         """Forget runs, and what only they needed.
 
         Raises:
-            StoreError: a process is at work on one of them; then none is forgotten.
+            StoreError: a process is at work on one of them, or the location of the artefacts cannot be used; then none is
+                forgotten. Or another place of artefacts cannot be reached, which the message states.
         """
         self._check_writable()
+        if self._database.artefacts.url:
+            prepare_artefacts(self._database)
         lines = [self._line(run_id) for run_id in run_ids]
         with self._database.deletion() as transaction:
             for line in lines:
@@ -143,12 +147,11 @@ class SqlStore(SharedRunStore, AnnotatedStore, JudgeBatchStore):
             delete_runs(transaction, [line.seq for line in lines])
         self._seqs.clear()
         try:
-            if self._database.artefacts.url:
-                prepare_artefacts(self._database)
             marks = collect_artefacts(self._database)
         except StoreError as error:
             raise StoreError(
-                f"the runs are deleted, but not all of their artefacts. The next `proctor prune` deletes the others. {error}"
+                f"{count_text(len(lines), 'run')} deleted, but not all artefacts that no run uses any more: {error}. "
+                "The next `proctor prune` deletes the others"
             ) from error
         if marks:
             warnings.warn(shared_artefacts(marks), stacklevel=2)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 
 from proctor.common.safe_text import shorten
 from proctor.errors import EvalFileError, ProctorError, UnknownNameError
 from proctor.files.eval_sets.documents import CONFIG_KEYS, Kind, kind, read_bytes, read_document
 from proctor.files.eval_sets.load import load_eval_set
-from proctor.files.eval_sets.selectors import SET_SUFFIXES
+from proctor.files.eval_sets.selectors import CONFIG_NAMES, SET_SUFFIXES
 from proctor.runs.setup.settings import find_config, load_settings
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.wire_model import to_camel
@@ -26,16 +27,20 @@ _CONFIG_MARKS = [spelling.encode() for key in CONFIG_KEYS for spelling in {key, 
 """The keys of a config in both spellings: a file without one is not parsed."""
 
 _sets: BoundedCache[StartSet] = BoundedCache(_MOST_READ)
-_are_configs: BoundedCache[bool] = BoundedCache(_MOST_SEEN)
+_are_configs: BoundedCache[bool | None] = BoundedCache(_MOST_SEEN)
 
 
 def start_page(root: Path) -> StartPage:
     """Return the eval sets, configs and defaults for a run."""
     settings = load_settings(root)
     files = files_below(root, CONFIG_SUFFIXES, most=_MOST_SEEN)
-    configs = [name for name in files if not name.lower().endswith(SET_SUFFIXES) and _is_config(root / name)]
+    sets = files_below(root, SET_SUFFIXES)
+    folders = {Path(path).parent for path in sets}
+    configs = [
+        name for name in files if not name.lower().endswith(SET_SUFFIXES) and _is_config(root, name, folders)
+    ]
     return StartPage(
-        sets=[SetFile(path=path, name=_name(path)) for path in files_below(root, SET_SUFFIXES)],
+        sets=[SetFile(path=path, name=_name(path)) for path in sets],
         configs=configs,
         config=settings.config and settings.config.removeprefix(f"{root}/"),
         num_runs=settings.options.get("num_runs") or 1,
@@ -78,22 +83,33 @@ def _case(case: EvalCase) -> StartCase:
     )
 
 
-def _is_config(path: Path) -> bool:
-    """Whether the content of a file is that of a config, as `proctor check` decides it. A file that has not changed is not read again."""
+def _is_config(root: Path, name: str, set_folders: Collection[Path]) -> bool:
+    """Whether a file is a config by its content, as `proctor check` decides it, or a broken one by its name and folder.
+
+    A file that has not changed is not read again.
+    """
+    path, relative = root / name, Path(name)
     try:
         status = path.stat()
     except OSError:
         return False
-    return _are_configs.get(path, lambda: _has_config(path), stamp=(status.st_mtime_ns, status.st_size))
+    state = status.st_mtime_ns, status.st_size
+    is_config = _are_configs.get(path, lambda: _has_config(path), stamp=state)
+    if is_config is not None:
+        return is_config
+    return relative.name in CONFIG_NAMES or (
+        "config" in relative.name.lower() and relative.parent in set_folders
+    )
 
 
-def _has_config(path: Path) -> bool:
+def _has_config(path: Path) -> bool | None:
+    """Whether the content of a file is that of a config; `None` if it cannot be read."""
     try:
         data = read_bytes(path, path.name, limit=_LARGEST_CONFIG)
         may_be = any(mark in data for mark in _CONFIG_MARKS)
         return may_be and kind(read_document(path).value, path.name) is Kind.CONFIG
     except EvalFileError:
-        return False
+        return None
 
 
 def _name(path: str) -> str:

@@ -5,6 +5,8 @@ A store may come from an untrusted source. So its manifests can start nothing th
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +25,8 @@ _SCRIPTED = "scripted:"
 def names_of(manifest: Manifest, root: Path) -> list[str]:
     """Return the agent and the judge of a run that are files of the project, relative to its folder."""
     names = (manifest.agent.reference, manifest.options.get("judge"))
-    paths = [located(name, manifest, root) for name in names if isinstance(name, str)]
-    return [path for path in paths if _is_file(path, root)]
+    folders = folders_of(manifest, root)
+    return [path for name in names if isinstance(name, str) and (path := _locate(name, folders, root))]
 
 
 def repeatable_options(manifest: Manifest, root: Path, settings: Settings) -> dict[str, Any]:
@@ -65,18 +67,8 @@ def _is_allowed(name: str, value: Any, root: Path, settings: Settings) -> bool:
     if not isinstance(value, str):
         return False
     if name == "user" and not is_function(value):
-        return _is_file(value, root) or not model_problem(value, settings)
+        return _locate(value, [root], root) is not None or not model_problem(value, settings)
     return _is_function(value, root)
-
-
-def _is_file(reference: str, root: Path) -> bool:
-    """Return whether a path, `FILE.py:NAME` or `scripted:FILE` is a file or a folder below the project's folder."""
-    start, colon, _ = reference.removeprefix(_SCRIPTED).partition(".py:")
-    path = root / (f"{start}.py" if colon else start)
-    try:
-        return path.exists() and path.resolve().is_relative_to(root.resolve())
-    except (OSError, ValueError):
-        return False
 
 
 def _is_function(reference: str, root: Path) -> bool:
@@ -86,21 +78,25 @@ def _is_function(reference: str, root: Path) -> bool:
         (root / f"{names[0]}.py").is_file() or (root / names[0]).is_dir()
     ):
         return True
-    return _is_file(reference, root)
+    return _locate(reference, [root], root) is not None
 
 
 def located(reference: str, manifest: Manifest, root: Path) -> str:
     """Return a recorded path, `FILE.py:NAME` or `scripted:FILE`, relative to the project's folder; unchanged if it is not below it."""
-    if reference.startswith(_SCRIPTED):
-        return _SCRIPTED + located(reference.removeprefix(_SCRIPTED), manifest, root)
-    start, colon, name = reference.partition(".py:")
-    file = f"{start}.py" if colon else reference
-    for folder in folders_of(manifest, root):
-        path = folder / file
-        if path.exists() and path.resolve().is_relative_to(root.resolve()):
-            relative = path.resolve().relative_to(root.resolve()).as_posix()
-            return f"{relative}:{name}" if colon else relative
-    return reference
+    return _locate(reference, folders_of(manifest, root), root) or reference
+
+
+def _locate(reference: str, folders: Sequence[Path], root: Path) -> str | None:
+    """Return a path, `FILE.py:NAME` or `scripted:FILE` relative to `root`; `None` if none of `folders` has it, or only outside of `root`."""
+    rest = reference.removeprefix(_SCRIPTED)
+    start, colon, name = rest.partition(".py:")
+    for folder in folders:
+        path = folder / (f"{start}.py" if colon else rest)
+        with suppress(OSError, ValueError):
+            if path.exists():
+                relative = path.resolve().relative_to(root.resolve()).as_posix()
+                return reference.removesuffix(rest) + relative + colon[3:] + name
+    return None
 
 
 def folders_of(manifest: Manifest, root: Path) -> list[Path]:
