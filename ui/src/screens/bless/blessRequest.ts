@@ -1,4 +1,4 @@
-import { shellWord } from "../../components/text/shellWord";
+import { shellWord } from "../run/Details";
 import type { BlessCase, BlessPage } from "../../data/types";
 
 /** What the address asks for: `cases=3,7`, `trials=3:2,7:1` (trials from 1), `trial=2` of the only case, `force=1`. */

@@ -2,7 +2,7 @@ import { pathOf } from "../../data/queries";
 import type { HistoryCase, HistoryPage, HistoryRunPart, RunChange, Series } from "../../data/types";
 import { COURSE_WORDS, capital, counted } from "../../components/terms/caseWords";
 import { mdCode, mdTable, mdText } from "../../components/text/markdown";
-import { shellWord } from "../../components/text/shellWord";
+import { shellWord } from "../run/Details";
 import { clockText, moneyText, numText, scoreText, secondsText } from "../../components/text/numberFormats";
 
 export type Course = HistoryCase["course"];

@@ -3,7 +3,6 @@ import { useSource } from "../../data/queries";
 import type { NotesPage, RunPage } from "../../data/types";
 import { Breakable } from "../../components/text/Breakable";
 import { CopyLine, CopySmall } from "../../components/text/Copy";
-import { shellWord } from "../../components/text/shellWord";
 import { When } from "../../components/text/Num";
 import { percentText } from "../../components/text/numberFormats";
 import { TermText } from "../../components/terms/TermText";
@@ -132,6 +131,11 @@ function Manifest({ page }: { page: RunPage }) {
       {command && <CopyLine text={command} action="command" />}
     </>
   );
+}
+
+/** A word of a command as a shell reads it. */
+export function shellWord(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'"'"'`)}'`;
 }
 
 /** Which scoring is shown, where there are several. */
