@@ -255,13 +255,17 @@ LAYOUTS = {
         ["turns[0].tools[0]"],
     ),
     "long.evalset.yaml": (
-        "evalCases:\n- evalId: a\n  conversation:\n  - userContent: {parts: [{text: bye}]}\n"
-        "    finalResponse:\n      parts:\n      - text: Bye.\n",
+        (
+            "evalCases:\n- evalId: a\n  conversation:\n  - userContent: {parts: [{text: bye}]}\n"
+            "    finalResponse:\n      parts:\n      - text: Bye.\n"
+        ),
         ["conversation[0].finalResponse.parts[0].text", "conversation[0].intermediateData"],
     ),
     "camel.evalset.json": (
-        '{"evalSetId": "s", "evalCases": [{"evalId": "a", "conversation": [{"userContent": {"parts": [{"text": "bye"}]},'
-        '"finalResponse": {"parts": [{"text": "Bye."}]}}]}]}',
+        (
+            '{"evalSetId": "s", "evalCases": [{"evalId": "a", "conversation": [{"userContent": {"parts": [{"text": "bye"}]},'
+            '"finalResponse": {"parts": [{"text": "Bye."}]}}]}]}'
+        ),
         ["conversation[0].finalResponse.parts[0].text", "conversation[0].intermediateData"],
     ),
 }
