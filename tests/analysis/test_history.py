@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, strategies as st
 
-from proctor.analysis.history.text import sentence_of
+from proctor.analysis.history.text import point_text, rate_of, sentence_of
 from proctor.analysis.history.trends import BACK_AND_FORTH, MetricMeans, case_histories, case_history
 from proctor.reports.content.symbols import sparkline
 from proctor.schema.analysis.comparison import RunDifference
@@ -169,4 +169,16 @@ def test_the_share_that_passed_is_of_all_cases_that_were_run() -> None:
     for outcome in (Outcome.PASSED, Outcome.FAILED, Outcome.ERROR, Outcome.INCONCLUSIVE):
         means.add(outcome, {})
     point = means.points(lambda name: None)["passed"]["run"]
-    assert (point.score, point.count) == (0.25, 4)
+    assert (point.score, point.count, point.not_run) == (0.25, 4, 0)
+
+
+def test_a_run_with_cases_that_were_not_run_has_counts_and_no_pass_rate() -> None:
+    means = MetricMeans()
+    means.begin("run")
+    means.add(Outcome.PASSED, {"m": {"score": 0.5, "outcome": "passed"}})
+    for _ in range(7):
+        means.add_not_run("run")
+    points = means.points(lambda name: None)
+    rate = rate_of(points["passed"]["run"])
+    assert (rate.rate, rate.text) == (None, "1 of 8 cases passed, 7 not run")
+    assert point_text(points["m"]["run"]) == "0.50, 7 not run"

@@ -17,6 +17,7 @@ from proctor.reports.content.case_digest import deciding, reason_of
 from proctor.reports.content.failure_causes import Cause
 from proctor.schema.results.manifest import RunSummary
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome
+from proctor.stores.base import TrialRecord
 from proctor.stores.sqlite.file import open_store
 from proctor.web.pages.bounded_cache import BoundedCache
 from proctor.web.pages.runs.case_table import CaseRow, case_row
@@ -24,7 +25,7 @@ from proctor.web.server.app import create_app
 from proctor.web.server.context import ServerContext
 from proctor.web.server.launch import prepare_first_request
 from tests.cli.project import in_this_process
-from tests.stores.sample_runs import begun, records, write_run
+from tests.stores.sample_runs import begun, case_json, evidence, records, write_run
 from tests.web.stored_runs import RUNS, make_kept_runs, run, working_in, write_greetings
 
 
@@ -610,6 +611,32 @@ def _wait(client: TestClient, done: int) -> None:
         if client.get("/api/runs/run1").json()["counts"].get("passed", 0) >= done:
             return
     raise AssertionError(f"{done} cases were never seen")
+
+
+def test_a_stopped_run_shows_the_recorded_trials_of_an_undecided_case_and_has_no_rate(
+    client: TestClient, store: Path
+) -> None:
+    opened = open_store(str(store))
+    writer = begun(opened, cases=3)
+    writer.put(records(0))
+    writer.put(
+        [TrialRecord(1, number, 0, evidence(1), failed=number == 2, case=case_json(1)) for number in range(3)]
+    )
+    writer.finish(RunSummary(counts={"passed": 1}, stopped_by="Ctrl-C"), complete=False)
+    opened.close()
+    for path in ("/api/runs/run1/cases", "/api/runs/run1/cases?brief=true"):
+        rows = client.get(path).json()["items"]
+        assert [(row["outcome"], row["strip"], row["why"]) for row in rows] == [
+            ("passed", "p", ""),
+            ("not_run", "rre", "no verdict yet; 3 trials were recorded"),
+            ("not_run", "", ""),
+        ]
+    page, (row,) = client.get("/api/runs/run1").json(), client.get("/api/runs").json()["items"]
+    counts = {"count": 1, "of": 3, "rate": None, "low": 0.0, "high": 1.0}
+    assert page["pass_rate"] == row["pass_rate"] == counts
+    (series, *_) = client.get("/api/history").json()["series"]
+    (point,) = series["points"]
+    assert (series["name"], point["count"], point["not_run"]) == ("passed", 1, 2)
 
 
 def test_a_run_that_continues_is_not_remembered_as_finished(client: TestClient, store: Path) -> None:

@@ -2980,6 +2980,8 @@ export interface components {
             cases: number;
             /** Num Runs */
             num_runs: number;
+            /** Stopped By */
+            stopped_by: string;
             /** Trial Cost */
             trial_cost: number | null;
         };
@@ -3916,7 +3918,7 @@ export interface components {
         };
         /**
          * PassedCases
-         * @description How many of the executed cases of a run passed.
+         * @description How many cases of a run passed; each of them was run.
          */
         PassedCases: {
             /** Count */
@@ -4336,6 +4338,8 @@ export interface components {
             outcome: components["schemas"]["Outcome"];
             /** Count */
             count: number;
+            /** Not Run */
+            not_run: number;
         };
         /**
          * SetFile
@@ -4393,7 +4397,7 @@ export interface components {
         };
         /**
          * Share
-         * @description `count` of `of` as a rate from 0 to 1 with its 95 % Wilson interval; `of` = 0 has no rate.
+         * @description `count` of `of` as a rate from 0 to 1 with its 95 % Wilson interval; `of` = 0 has no rate, nor has a run with cases that are not run.
          */
         Share: {
             /** Count */

@@ -163,7 +163,11 @@ def _points(
             name = case.eval_set_id, case.eval_id
             place = counts[name]
             counts[name] += 1
-            if is_reached(case.outcome) and looked.takes(case.eval_set_id):
+            if not looked.takes(case.eval_set_id):
+                continue
+            if case.outcome is Outcome.NOT_RUN:
+                means.add_not_run(one.run.run_id)
+            if is_reached(case.outcome):
                 means.add(case.outcome, case.metrics)
                 changes.add(one.run.run_id, case, place)
                 reason = "" if case.outcome is Outcome.PASSED else case.reason

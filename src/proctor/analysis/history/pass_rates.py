@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from proctor.analysis.history.text import change_text, run_fields
+from proctor.analysis.history.text import change_text, rate_of, run_fields
 from proctor.common.safe_text import count_text
 from proctor.reports.content.run_list import short_commit, when
+from proctor.reports.content.summary import PassRate
 from proctor.reports.content.symbols import interval_bar
 from proctor.reports.content.text_blocks import (
     Block,
@@ -74,31 +75,42 @@ def _bar_width(look: Look) -> int:
 
 
 def _row(run: HistoryRun, point: MetricPoint, end: str, look: Look, *, several_sets: bool) -> Row:
-    value, low, high = point.score or 0.0, point.low or 0.0, 1.0 if point.high is None else point.high
+    passed = rate_of(point)
     cells: list[Spans] = [
         [Span(end, "dim")],
         [Span(run.short, "strong")],
         [Span(when(run.started_at), "dim")],
-        [Span(f"{100 * value:.0f} %")],
-        [Span(f"{100 * low:.0f} to {100 * high:.0f} %", "dim")],
-        [Span(interval_bar(low, value, high, _bar_width(look), look.marks))],
-        [Span(_counts(point), "dim")],
+        *_rate_cells(passed, look),
+        [Span(f"{passed.passed:,} of {passed.of:,}", "dim")],
     ]
     return Row([*cells, *([[Span(", ".join(run.sets), "dim", is_data=True)]] if several_sets else [])])
 
 
-def _counts(point: MetricPoint) -> str:
-    """Return how many cases passed, of those that were run: `3 of 8`."""
-    return f"{round((point.score or 0.0) * point.count):,} of {point.count:,}"
+def _rate_cells(passed: PassRate, look: Look) -> list[Spans]:
+    """Return the pass rate, its interval and a drawing of both; of a run with cases not run only how many."""
+    if passed.rate is None:
+        return [
+            [],
+            [Span(f"{passed.not_run:,} not run", "dim")],
+            [],
+        ]
+    low, high = passed.interval
+    return [
+        [Span(f"{100 * passed.rate:.0f} %")],
+        [Span(f"{100 * low:.0f} to {100 * high:.0f} %", "dim")],
+        [Span(interval_bar(low, passed.rate, high, _bar_width(look), look.marks))],
+    ]
 
 
 def _records(run: HistoryRun, point: MetricPoint, changes: Sequence[RunChange]) -> Iterator[Block]:
-    low, high = point.low or 0.0, 1.0 if point.high is None else point.high
-    rate = f"{100 * (point.score or 0.0):.1f} %"
-    interval = f"{_counts(point)}, 95 % CI: {100 * low:.0f}-{100 * high:.0f}"
+    cases = rate_of(point)
+    low, high = cases.interval
+    interval = f"{cases.passed:,} of {cases.of:,}, 95 % CI: {100 * low:.0f}-{100 * high:.0f}"
+    rate = cases.text if cases.rate is None else f"{100 * cases.rate:.1f} % ({interval})"
+    stopped = f"stopped by {run.stopped_by}" if cases.not_run and run.stopped_by else ""
     yield Record(
-        ("PASS_RATE", run.short, when(run.started_at), f"{rate} ({interval})", f"cases={point.count}", *run_fields(run))
-    )  # fmt: skip
+        ("PASS_RATE", run.short, when(run.started_at), rate, stopped, f"cases={cases.of}", *run_fields(run))
+    )
     for one in changes:
         texts = "; ".join(difference.text for difference in one.differences)
         yield Record(("CHANGED_BY", run.short, one.changed_by.value, one.eval_set_id, texts))

@@ -76,7 +76,7 @@ class RunsLookedAt:
         run = HistoryRun(
             record.run_id, short, record.created_at, record.agent, agent.commit, agent.version,
             summary.outcome, record.cases, record.num_runs, record.sets,
-            build=agent.build, models=tuple(summary.models),
+            build=agent.build, models=tuple(summary.models), stopped_by=summary.stopped_by,
             trial_cost=summary.trial_cost if has_all_sets else None,
         )  # fmt: skip
         return LookedAt(run, manifest, counting(details.judgings))

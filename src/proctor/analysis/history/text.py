@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from proctor.common.safe_text import count_text
 from proctor.reports.content.case_words import NOW_FAILS, NOW_PASSES, WORDS
 from proctor.reports.content.run_list import short_commit, when
+from proctor.reports.content.summary import PassRate
 from proctor.schema.analysis.history import (
     CaseHistory,
     CasePoint,
@@ -164,7 +165,17 @@ def point_text(point: MetricPoint) -> str:
     if point.score is None:
         return WORDS[point.outcome]
     text = score_text(point.score, point.threshold)
-    if point.low is None or point.high is None:
-        return text
-    low, high = f"{point.low:.2f}", f"{point.high:.2f}"
-    return text if low == high else f"{text} (95 % CI: {low} to {high})"
+    not_run = f", {point.not_run:,} not run" if point.not_run else ""
+    if (
+        point.low is None
+        or point.high is None
+        or (low := f"{point.low:.2f}") == (high := f"{point.high:.2f}")
+    ):
+        return f"{text}{not_run}"
+    return f"{text} (95 % CI: {low} to {high}){not_run}"
+
+
+def rate_of(point: MetricPoint) -> PassRate:
+    """Return how many cases passed, of all of the run, from its point of the pass rate."""
+    passed = round((point.score or 0.0) * point.count)
+    return PassRate(passed, point.count + point.not_run, point.not_run)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
 from math import isfinite
@@ -157,10 +157,15 @@ class MetricMeans:
         """Begin without a run."""
         self._sums: dict[str, dict[str, _Sum]] = {}
         self._now: dict[str, _Sum] = {}
+        self._not_run: Counter[str] = Counter()
 
     def begin(self, run_id: str) -> None:
         """Go on with another run."""
         self._now = self._sums.setdefault(run_id, {})
+
+    def add_not_run(self, run_id: str) -> None:
+        """Count a case that the run did not reach."""
+        self._not_run[run_id] += 1
 
     def add(self, outcome: Outcome, metrics: Mapping[str, Mapping[str, Any]]) -> None:
         """Take one case that was run: what it came to, and its metrics as a `BriefVerdict` has them."""
@@ -191,7 +196,7 @@ class MetricMeans:
         for run_id, sums in self._sums.items():
             for name, one in sums.items():
                 point = one.share() if name == PASSED else one.mean(bounds(name))
-                points.setdefault(name, {})[run_id] = point
+                points.setdefault(name, {})[run_id] = replace(point, not_run=self._not_run[run_id])
         return points if points[PASSED] or len(points) > 1 else {}
 
     def _add(self, name: str, score: float, threshold: float | None, *, gate: bool) -> None:

@@ -37,7 +37,7 @@ SHORTEST = 6
 """The shortest prefix of an id that is shown, so that it stays unambiguous for a while."""
 
 _COMMIT = 9
-_TOLD = (Outcome.PASSED, Outcome.FAILED, Outcome.ERROR, Outcome.INCONCLUSIVE)
+_COUNTED = (Outcome.PASSED, Outcome.FAILED, Outcome.ERROR, Outcome.INCONCLUSIVE, Outcome.NOT_RUN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +121,8 @@ def state_text(run: RunRecord) -> str:
 
 
 def outcome_counts(run: RunRecord) -> list[tuple[Outcome, int]]:
-    """Return the number of cases of each outcome, without those that were not reached."""
-    return [(outcome, count) for outcome in _TOLD if (count := run.summary.counts.get(outcome.value))]
+    """Return the number of cases of each outcome, without those that were skipped."""
+    return [(outcome, count) for outcome in _COUNTED if (count := run.summary.counts.get(outcome.value))]
 
 
 def when(seconds: float) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from math import floor, log10
 
 from proctor.common.safe_text import count_text
@@ -91,22 +91,51 @@ def _of_total(text: str, total: int) -> str:
 def rate(run: RunResult, marks: Marks) -> str:
     """Return how many cases passed, with the share and its 95 % Wilson interval; empty for fewer than two cases.
 
-    The cases are those that were run; if others were not, the text names them so.
+    If a set could not be run, the text names the others as the cases that were run.
     """
-    total = cases_run(run)
-    if total < 2:
+    cases = passed_cases(run.counts, len(run.cases))
+    if cases.of < 2 or cases.not_run == cases.of:
         return ""
-    passed = run.counts.get(Outcome.PASSED, 0)
-    low, high = wilson(passed, total)
-    whole = not run.counts.get(Outcome.NOT_RUN) and not any(one.failure for one in run.sets)
-    cases = f"{total:,} cases" if whole else f"the {total:,} cases that were run"
-    return f"{passed:,} of {cases} passed ({percent(passed / total)} %, {interval(low, high, marks)})"
+    if cases.rate is None:
+        return cases.text
+    whole = not any(one.failure for one in run.sets)
+    total = f"{cases.of:,} cases" if whole else f"the {cases.of:,} cases that were run"
+    share = f"{percent(cases.rate)} %, {interval(*cases.interval, marks)}"
+    return f"{cases.passed:,} of {total} passed ({share})"
 
 
-def cases_run(run: RunResult) -> int:
-    """Return how many cases were run: neither skipped nor left out because the run ended early."""
-    counts = run.counts
-    return len(run.cases) - counts.get(Outcome.SKIPPED, 0) - counts.get(Outcome.NOT_RUN, 0)
+@dataclass(frozen=True, slots=True)
+class PassRate:
+    """How many cases of a run passed, of all that were not skipped."""
+
+    passed: int
+    of: int
+    not_run: int
+    """Those without a verdict because the run was cancelled, was stopped, or is in progress."""
+
+    @property
+    def rate(self) -> float | None:
+        """The share that passed, from 0 to 1; `None` as long as cases are not run: those that were run are not a sample."""
+        return self.passed / self.of if self.of and not self.not_run else None
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 95 % Wilson interval of the rate; 0 to 1 without a rate."""
+        return (0.0, 1.0) if self.rate is None else wilson(self.passed, self.of)
+
+    @property
+    def text(self) -> str:
+        """The counts: `1 of 8 cases passed, 7 not run`."""
+        not_run = f", {self.not_run:,} not run" if self.not_run else ""
+        return f"{self.passed:,} of {count_text(self.of, 'case')} passed{not_run}"
+
+
+def passed_cases(counts: Mapping[Outcome, int], cases: int) -> PassRate:
+    """Return how many of the `cases` of a run passed; `counts`: those that have an outcome so far."""
+    skipped = counts.get(Outcome.SKIPPED, 0)
+    decided = sum(counts.values()) - skipped - counts.get(Outcome.NOT_RUN, 0)
+    of = cases - skipped
+    return PassRate(counts.get(Outcome.PASSED, 0), of, of - decided)
 
 
 _NARROW = 0.05

@@ -14,7 +14,7 @@ from proctor.common.safe_text import clean
 from proctor.common.version import __version__
 from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content.case_digest import reason_of
-from proctor.reports.content.summary import cases_run, exit_code, fault_data, spent_data
+from proctor.reports.content.summary import exit_code, fault_data, passed_cases, spent_data
 from proctor.reports.formats.json_text import (
     Write,
     earlier_data,
@@ -37,7 +37,7 @@ from proctor.schema.results.run_result import (
     TrialResult,
     worst,
 )
-from proctor.stats.intervals import Mean, wilson
+from proctor.stats.intervals import Mean
 
 VERSION = 1
 """Raised when a key changes its meaning or goes away; new keys may come at any time."""
@@ -106,15 +106,9 @@ def _run_head(run: RunResult) -> dict[str, object]:
 
 
 def _pass_rate(run: RunResult) -> dict[str, object]:
-    total, passed = cases_run(run), run.counts.get(Outcome.PASSED, 0)
-    low, high = wilson(passed, total)
-    return {
-        "passed": passed,
-        "of": total,
-        "rate": passed / total if total else None,
-        "low": low,
-        "high": high,
-    }
+    cases = passed_cases(run.counts, len(run.cases))
+    low, high = cases.interval
+    return {"passed": cases.passed, "of": cases.of, "rate": cases.rate, "low": low, "high": high}
 
 
 def _set_data(one: SetSummary) -> dict[str, object]:

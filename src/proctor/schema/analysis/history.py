@@ -51,6 +51,8 @@ class HistoryRun:
     """The hash of the agent's source and of the project's modules that it imports, or its version; empty if unknown."""
     models: tuple[str, ...] = ()
     """The names of the models that answered, as the evidence has them."""
+    stopped_by: str = ""
+    """What stopped it before its end, such as `Ctrl-C`; empty if nothing did."""
     trial_cost: float | None = None
     """US dollars per attempt at a trial, agent and judges together; `None`: unknown, or the history has only a part of the sets."""
 
@@ -72,6 +74,8 @@ class MetricPoint:
     high: float | None = None
     count: int = 1
     """The number of trials of the case, or of cases."""
+    not_run: int = 0
+    """Over cases: those that the run did not reach, or did not decide; then the score is of the others, and not of the whole run."""
 
     def __bool__(self) -> bool:
         return bool(self.outcome)

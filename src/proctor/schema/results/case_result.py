@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any
 
-from proctor.common.safe_text import clean
+from proctor.common.safe_text import clean, count_text
 from proctor.schema.evidence.simulated_user import FaultKind, UserFault, faults_in
 from proctor.schema.evidence.trial import Failure, Trial
 from proctor.schema.format.result import EvalStatus
@@ -82,6 +82,11 @@ class _MayWait:
 
     __slots__ = ("_maker",)
     _maker: Callable[[], dict[str, MetricVerdict]] | None
+
+
+def undecided_reason(trials: int) -> str:
+    """Return the reason of a case that has no verdict yet, and of which some trials were recorded."""
+    return f"no verdict yet; {count_text(trials, 'trial')} {'was' if trials == 1 else 'were'} recorded"
 
 
 @dataclass(slots=True, repr=False)

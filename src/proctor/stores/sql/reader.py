@@ -13,6 +13,7 @@ from sys import intern
 from typing import Any, overload
 
 from proctor.schema.evidence.trial import Trial, simulator_failure
+from proctor.schema.results.case_result import undecided_reason
 from proctor.schema.results.run_result import CaseResult, Outcome, TrialResult
 from proctor.stores.base import BriefVerdict, StoredTrial
 from proctor.stores.sql.database import (
@@ -287,8 +288,7 @@ class RunReader:
                 for number, attempt, body in last_attempts(evidence)
             ]
             if result.trials:
-                count = len(result.trials)
-                result.reason = f"no verdict yet; {count} trial{'s were' if count > 1 else ' was'} recorded"
+                result.reason = undecided_reason(len(result.trials))
         else:
             read_verdict(result, *verdict, evidence, case_rows.scores.get(position, {}))
         for trial in result.trials:

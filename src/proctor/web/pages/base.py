@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import isfinite
 from typing import TypeVar
 
+from proctor.reports.content.summary import passed_cases
 from proctor.schema.format.wire_model import PageModel
+from proctor.schema.results.score import Outcome
 from proctor.stats.intervals import Mean, wilson
 
 _Model = TypeVar("_Model", bound=PageModel)
 
 
 class Share(PageModel):
-    """`count` of `of` as a rate from 0 to 1 with its 95 % Wilson interval; `of` = 0 has no rate."""
+    """`count` of `of` as a rate from 0 to 1 with its 95 % Wilson interval; `of` = 0 has no rate, nor has a run with cases that are not run."""
 
     count: int
     of: int
@@ -38,6 +41,13 @@ def share(count: int, of: int) -> Share:
     """Return the share `count` of `of`."""
     low, high = wilson(count, of)
     return Share(count=count, of=of, rate=count / of if of else None, low=low, high=high)
+
+
+def passed_share(counts: Mapping[Outcome, int], cases: int) -> Share:
+    """Return the share of the `cases` of a run that passed; see `summary.passed_cases`."""
+    passed = passed_cases(counts, cases)
+    low, high = passed.interval
+    return Share(count=passed.passed, of=passed.of, rate=passed.rate, low=low, high=high)
 
 
 def mean_figure(mean: Mean) -> MeanFigure:

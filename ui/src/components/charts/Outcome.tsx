@@ -12,6 +12,7 @@ type OutcomeName =
   | "not_run"
   | "not_applicable"
   | "informational"
+  | "recorded"
   | "running"
   | "unfinished";
 
@@ -25,6 +26,8 @@ const LOOKS: Record<string, OutcomeLook> = {
   not_applicable: ["–", capital(OUTCOME_WORDS.not_applicable), "n"],
   informational: ["·", capital(OUTCOME_WORDS.informational), "n"],
   pending: ["◌", "Pending", "n"],
+  undecided: ["◌", "Undecided", "n"],
+  recorded: ["◌", "Recorded", "n"],
   running: ["◌", "Running", "r"],
   unfinished: ["–", "Unfinished", "n"],
   regression: ["✕", "Regression", "f"],
@@ -38,7 +41,7 @@ const LOOKS: Record<string, OutcomeLook> = {
 type OutcomeLook = readonly [sign: string, word: string, tone: string];
 
 /** The outcome of each letter of a strip, in the order in which they are counted. */
-export const OUTCOME_OF_LETTER: Readonly<Record<string, OutcomeName>> = { p: "passed", f: "failed", e: "error", i: "inconclusive", n: "not_run", s: "skipped" };
+export const OUTCOME_OF_LETTER: Readonly<Record<string, OutcomeName>> = { p: "passed", f: "failed", e: "error", i: "inconclusive", n: "not_run", s: "skipped", r: "recorded" };
 
 interface Props {
   outcome: OutcomeName | (string & {}) | null;
@@ -60,6 +63,16 @@ export function Outcome({ outcome, children }: Props) {
 
 function lookOf(outcome: string | null): OutcomeLook {
   return LOOKS[outcome ?? "not_run"] ?? ["–", outcome ?? "", "n"];
+}
+
+/** The outcome of a case as it is shown: without a verdict, one of which trials were recorded is undecided. */
+export function shownOutcome(outcome: string, trials: number): string {
+  return outcome === "not_run" && trials > 0 ? "undecided" : outcome;
+}
+
+/** The outcome of a stored trial as it is shown: one without a verdict was recorded. */
+export function shownTrial(outcome: string): string {
+  return outcome === "not_run" ? "recorded" : outcome;
 }
 
 /** The word of an outcome, small: `not run`. */

@@ -1,6 +1,6 @@
 /** What each statistic on the page means, in one sentence. */
 export const DEFINITIONS = {
-  passRate: "The share of cases that passed, of those that were run; cases that were skipped or not run do not count.",
+  passRate: "The share of cases that passed, skipped ones left out; as long as cases are not run there are only counts.",
   trialRate: "The share of trials that passed, of those that were scored; a trial that ended in an error is not among them.",
   confidenceInterval:
     "A confidence interval (CI) is a range computed so that, over many repetitions of the measurement, it contains the true value in the stated percentage of them; more cases or trials make it narrower.",

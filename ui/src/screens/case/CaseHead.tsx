@@ -5,7 +5,7 @@ import { Button, LinkButton } from "../../components/forms/Button";
 import { Copy, CopyMarkdown, CopySmall } from "../../components/text/Copy";
 import { AvailableLink } from "../../components/forms/AvailableLink";
 import { When } from "../../components/text/Num";
-import { Outcome, inkClass, outcomeWord } from "../../components/charts/Outcome";
+import { Outcome, inkClass, outcomeWord, shownOutcome, shownTrial } from "../../components/charts/Outcome";
 import { Prose } from "../../components/text/Prose";
 import { trialSign } from "../../components/charts/TrialStrip";
 import { secondsText } from "../../components/text/numberFormats";
@@ -43,7 +43,7 @@ export function CaseHead({ page, order, number, trial, onTrial, differences, onN
       </div>
       <div className={`${styles.name} row`}>
         <h1><Breakable text={page.eval_id} /></h1>
-        <Outcome outcome={page.outcome} />
+        <Outcome outcome={shownOutcome(page.outcome, page.trials.length)} />
         {page.share?.flaky && <span className={styles.flaky}>flaky</span>}
       </div>
       <p className={styles.sentence}><TermText text={`${page.sentence}.`} /></p>
@@ -131,18 +131,18 @@ function Trials({ trials, number, onTrial }: { trials: readonly TrialLine[]; num
   return (
     <nav className={`${styles.trials} no-print`} aria-label="Trials">
       {trials.map((one) => {
-        const words = `trial ${one.number + 1}: ${outcomeWord(one.outcome)}`;
+        const words = `trial ${one.number + 1}: ${outcomeWord(shownTrial(one.outcome))}`;
         return (
           <button
             key={one.number}
             type="button"
-            className={`${styles.trial} ${inkClass(one.outcome)}`}
+            className={`${styles.trial} ${inkClass(shownTrial(one.outcome))}`}
             aria-current={one.number === number ? "true" : undefined}
             aria-label={words}
             title={one.reason ? `${words}: ${one.reason}` : words}
             onClick={() => onTrial(one.number)}
           >
-            <span aria-hidden>{trialSign(one.outcome)}</span>
+            <span aria-hidden>{trialSign(shownTrial(one.outcome))}</span>
             {trials.length <= 20 && <span aria-hidden>{one.number + 1}</span>}
           </button>
         );
@@ -166,7 +166,7 @@ function TrialFacts({ trial, several, caseReason, differences, onNext }: FactsPr
   const facts = [...which, ...duration, ...trial.facts];
   return (
     <div className={styles.facts}>
-      {several && <Outcome outcome={trial.outcome} />}
+      {several && <Outcome outcome={shownTrial(trial.outcome)} />}
       <span>{facts.join(" · ")}</span>
       {several && trial.reason && !caseReason.includes(trial.reason) && (
         <span className={styles.why}>

@@ -1,7 +1,7 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type ReactNode, useEffect, useRef, useSyncExternalStore } from "react";
 import { Link } from "wouter";
-import { inkClass, outcomeWord, signOf } from "../../components/charts/Outcome";
+import { inkClass, outcomeWord, shownOutcome, signOf } from "../../components/charts/Outcome";
 import styles from "./CaseList.module.css";
 import type { CaseOrder } from "./useCaseOrder";
 
@@ -35,11 +35,11 @@ function List({ order: { shown, at, place, hrefOf } }: { order: CaseOrder }) {
             return row ? (
               <div key={row.position} role="listitem" className={styles.row} style={{ transform: `translateY(${start}px)` }} aria-posinset={index + 1} aria-setsize={shown.length}>
                 <Link href={hrefOf(row.position)} aria-current={index === at ? "page" : undefined} title={[row.eval_id, row.why].filter(Boolean).join(": ")}>
-                  <span className={inkClass(row.outcome)} aria-hidden>
-                    {signOf(row.outcome)}
+                  <span className={inkClass(shownOutcome(row.outcome, row.strip.length))} aria-hidden>
+                    {signOf(shownOutcome(row.outcome, row.strip.length))}
                   </span>
                   <span className={styles.name}>{row.eval_id}</span>
-                  <span className="hidden">{outcomeWord(row.outcome)}</span>
+                  <span className="hidden">{outcomeWord(shownOutcome(row.outcome, row.strip.length))}</span>
                 </Link>
               </div>
             ) : null;

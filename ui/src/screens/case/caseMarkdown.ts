@@ -1,5 +1,5 @@
 import type { CasePage, Marked, StepPart, TrialPage, TurnPart } from "../../data/types";
-import { outcomeWord } from "../../components/charts/Outcome";
+import { outcomeWord, shownOutcome, shownTrial } from "../../components/charts/Outcome";
 import { mdCode, mdProse, mdText } from "../../components/text/markdown";
 import { safeText } from "../../components/text/safeText";
 import { scoreAgainstThreshold } from "./metricText";
@@ -10,14 +10,14 @@ const SIGNS: Record<string, string> = { same: "=", differs: "≠", missing: "−
 export function caseMarkdown(page: CasePage, trial: TrialPage | undefined): string {
   const several = page.trials.length > 1;
   const lines = [
-    `### ${mdText(safeText(page.eval_id))}: ${outcomeWord(page.outcome)}`,
+    `### ${mdText(safeText(page.eval_id))}: ${outcomeWord(shownOutcome(page.outcome, page.trials.length))}`,
     "",
     `${mdProse(safeText(page.sentence))}. ${mdProse(safeText(page.reason))}`.trim(),
     "",
     `Run ${mdCode(page.short)}, ${mdText(safeText(page.agent))}, set ${mdText(safeText(page.eval_set_id))}${page.place ? `, ${mdCode(page.place)}` : ""}`,
   ];
   if (trial) {
-    if (several) lines.push("", `**Trial ${trial.number + 1} of ${trial.trials}: ${outcomeWord(trial.outcome)}**`);
+    if (several) lines.push("", `**Trial ${trial.number + 1} of ${trial.trials}: ${outcomeWord(shownTrial(trial.outcome))}**`);
     const telling = trial.turns.filter(({ differs }) => differs);
     for (const turn of telling.length ? telling : trial.turns.slice(0, 3)) lines.push("", ...turnLines(turn));
     lines.push(...stateLines(trial));

@@ -9,7 +9,7 @@ import { Changes } from "./Changes";
 import { MOST_LINES, type PlacedPoint, type Point, bandPath, markPath, stepPath, whiskerPath } from "./chartPaths";
 import styles from "./History.module.css";
 import { Numbers } from "./Numbers";
-import { countedText, placeOf, pointWords, scaleOf, seriesName, valueText } from "./historyText";
+import { countedText, isPartial, placeOf, pointWords, scaleOf, seriesName, valueText } from "./historyText";
 import { type Line, numberRows } from "./lines";
 
 const HEIGHT = 176;
@@ -81,6 +81,7 @@ function Caption({ name, note, lines }: { name: string; note: string; lines: rea
           · {lines.length === 1 ? "shaded" : "bars"}: <Term name="confidenceInterval">95 % CI</Term>
         </span>
       )}
+      {lines.some(({ points }) => points.some(isPartial)) && <span className="dim"> · hollow: cases were not run</span>}
       {note && <span className="dim"> · {note}</span>}
       {(lines.length > 1 || only?.label) && (
         <ul className={styles.legend} aria-label="Lines">
@@ -112,12 +113,13 @@ interface DrawnProps {
 function Drawn({ name, line, single, runs, x, y, href }: DrawnProps) {
   const byId = new Map(runs.map((run) => [run.run_id, run]));
   const placed = line.points.map((point) => ({ point, at: placeOf(runs, point.run_id) })).filter(({ at }) => at >= 0);
+  const whole = placed.filter(({ point }) => !isPartial(point));
   return (
     <g className={styles[`tone${line.tone % MOST_LINES}`]}>
-      {single && <path className={styles.band} d={bandPath(placed, x, y)} />}
-      {single && <path className={styles.needs} d={stepPath(placed, x, y)} />}
-      {!single && <path className={styles.whisker} d={whiskerPath(placed, x, y)} />}
-      <path className={styles.line} d={linePath(placed, x, y)} />
+      {single && <path className={styles.band} d={bandPath(whole, x, y)} />}
+      {single && <path className={styles.needs} d={stepPath(whole, x, y)} />}
+      {!single && <path className={styles.whisker} d={whiskerPath(whole, x, y)} />}
+      <path className={styles.line} d={linePath(whole, x, y)} />
       {placed.map(({ point, at }) => {
         if (point.score === null) return null;
         const words = pointWords(byId.get(point.run_id), point, name);
@@ -125,7 +127,7 @@ function Drawn({ name, line, single, runs, x, y, href }: DrawnProps) {
           <PointLink key={point.run_id} to={href(point.run_id)} words={words}>
             <title>{words}</title>
             <circle className={styles.hit} cx={x(at)} cy={y(point.score)} r={12} />
-            <path className={`${styles.dot} ${single && missed(point) ? styles.missed : ""}`} d={markPath(line.tone, x(at), y(point.score))} />
+            <path className={`${styles.dot} ${isPartial(point) ? styles.partial : single && missed(point) ? styles.missed : ""}`} d={markPath(line.tone, x(at), y(point.score))} />
           </PointLink>
         );
       })}
@@ -148,8 +150,9 @@ function hasInterval({ points }: Line): boolean {
 
 function lineText(name: string, { points }: Line): string {
   const known = points.filter(({ score }) => score !== null);
-  const [first, last] = [known[0], known.at(-1)];
-  if (!first || !last) return "no score";
+  const whole = known.filter((point) => !isPartial(point));
+  const [first, last] = [whole[0], whole.at(-1)];
+  if (!first || !last) return known.length ? "no run with every case" : "no score";
   const needs = last.threshold !== null ? `, threshold ${last.threshold}` : "";
   const [from, to] = [countedText(name, first), countedText(name, last)];
   return first === last ? `${to}${needs}` : `${from} → ${to}${needs}`;

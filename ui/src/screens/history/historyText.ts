@@ -3,6 +3,7 @@ import type { HistoryCase, HistoryPage, HistoryRunPart, RunChange, Series } from
 import { COURSE_WORDS, capital, counted } from "../../components/terms/caseWords";
 import { mdCode, mdTable, mdText } from "../../components/text/markdown";
 import { shellWord } from "../run/Details";
+import { stoppedBy } from "../runs/runColumns";
 import { clockText, moneyText, numText, scoreText, secondsText } from "../../components/text/numberFormats";
 
 export type Course = HistoryCase["course"];
@@ -152,7 +153,7 @@ const FIGURES: Readonly<Record<string, [title: string, text: (value: number | nu
 
 /** The name of a series: that of the pass rate names what is counted. */
 export function seriesName(name: string): string {
-  return name === PASS_RATE ? "pass rate: cases passed, of those run" : (FIGURES[name]?.[0] ?? name);
+  return name === PASS_RATE ? "pass rate: cases passed" : (FIGURES[name]?.[0] ?? name);
 }
 
 /** A value of a series: the pass rate in percent, a score with its digits, a figure with its unit. */
@@ -161,15 +162,23 @@ export function valueText(name: string, value: number | null): string {
   return FIGURES[name]?.[1](value) ?? scoreText(value);
 }
 
-/** A value with its denominator: `71 % (5 of 7)`. Other values are means over the cases. */
-export function countedText(name: string, { score, count }: Pick<Point, "score" | "count">): string {
-  const counted = name === PASS_RATE && score !== null ? ` (${numText(Math.round(score * count))} of ${numText(count)})` : "";
-  return `${valueText(name, score)}${counted}`;
+/** Whether a point is of a part of the cases: its run was cancelled, was stopped, or is in progress. */
+export function isPartial({ not_run }: Pick<Point, "not_run">): boolean {
+  return not_run > 0;
 }
 
-/** The 95 % confidence interval of a value: `36 % to 92 %`; empty if there is none. */
-export function intervalText(name: string, { low, high }: Pick<Point, "low" | "high">): string {
-  return low === null || high === null ? "" : `${valueText(name, low)} to ${valueText(name, high)}`;
+/** A value with its denominator: `71 % (5 of 7)`, or `1 of 8, 7 not run`. Other values are means over the cases. */
+export function countedText(name: string, point: Pick<Point, "score" | "count" | "not_run">): string {
+  const { score, count, not_run } = point;
+  const notRun = isPartial(point) ? `, ${numText(not_run)} not run` : "";
+  if (name !== PASS_RATE || score === null) return `${valueText(name, score)}${notRun}`;
+  const counted = `${numText(Math.round(score * count))} of ${numText(count + not_run)}`;
+  return isPartial(point) ? `${counted}${notRun}` : `${valueText(name, score)} (${counted})`;
+}
+
+/** The 95 % confidence interval of a value: `36 % to 92 %`; empty if there is none, as for the pass rate of a part of the cases. */
+export function intervalText(name: string, { low, high, not_run }: Pick<Point, "low" | "high" | "not_run">): string {
+  return low === null || high === null || (name === PASS_RATE && not_run > 0) ? "" : `${valueText(name, low)} to ${valueText(name, high)}`;
 }
 
 /** The text of a point of a chart. */
@@ -177,5 +186,6 @@ export function pointWords(run: HistoryRunPart | undefined, point: Point, name =
   const interval = intervalText(name, point);
   const sure = interval && `, 95 % CI: ${interval}`;
   const needs = point.threshold !== null ? `, threshold ${point.threshold}` : "";
-  return `${run ? runWords(run) : point.run_id}: ${countedText(name, point)}${sure}${needs}`;
+  const stopped = run?.stopped_by && isPartial(point) ? `${stoppedBy(run.stopped_by)}, ` : "";
+  return `${run ? runWords(run) : point.run_id}: ${stopped}${countedText(name, point)}${sure}${needs}`;
 }

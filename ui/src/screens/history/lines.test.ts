@@ -5,10 +5,10 @@ import { COST } from "./historyText";
 import { linesOf, numberRows, numbersMarkdown, runsOf, withTones } from "./lines";
 
 function run(run_id: string, agent: string, more: Partial<HistoryRunPart> = {}): HistoryRunPart {
-  return { run_id, short: run_id, started_at: 0, agent, commit: null, version: null, build: "", outcome: null, cases: 20, num_runs: 1, trial_cost: null, ...more };
+  return { run_id, short: run_id, started_at: 0, agent, commit: null, version: null, build: "", outcome: null, cases: 20, num_runs: 1, stopped_by: "", trial_cost: null, ...more };
 }
 function point(run_id: string, score: number): Series["points"][number] {
-  return { run_id, score, low: score - 0.1, high: score + 0.1, threshold: null, outcome: "informational", count: 20 };
+  return { run_id, score, low: score - 0.1, high: score + 0.1, threshold: null, outcome: "informational", count: 20, not_run: 0 };
 }
 const RUNS = [
   run("d", "slow", { commit: "bbbbbbbbbb", build: "2", trial_cost: 0.02 }),

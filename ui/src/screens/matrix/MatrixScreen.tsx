@@ -176,7 +176,7 @@ function RunHead({ run }: { run: MatrixHead }) {
         <code>{run.short}</code> {run.commit && <code>{shortCommit(run.commit)}</code>}
       </span>
       <span>
-        <span title={DEFINITIONS.passRate}>cases passed</span> {numText(run.passed.count)} of {numText(run.passed.of)} · <Percent value={run.passed.rate} />
+        <span title={DEFINITIONS.passRate}>cases passed</span> {numText(run.passed.count)} of {numText(run.passed.of)}{run.passed.rate !== null && <> · <Percent value={run.passed.rate} /></>}
       </span>
       {run.passed.rate !== null && (
         <span className="num" title={DEFINITIONS.confidenceInterval}>

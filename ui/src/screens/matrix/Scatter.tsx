@@ -19,8 +19,8 @@ export function Scatter({ runs }: { runs: readonly MatrixHead[] }) {
   const [box, width] = useWidth();
   const known = knownExpenses(runs);
   const expense = known.find((one) => one === query.get("by")) ?? known[0];
-  if (!expense) return null;
-  const points = runs.flatMap((run) => pointOf(run, expense) ?? []);
+  const points = expense ? runs.flatMap((run) => pointOf(run, expense) ?? []) : [];
+  if (!expense || !points.length) return null;
   const unplaced = unplacedText(runs, points.map(({ run }) => run), expense);
   const front = new Set(paretoFront(points.map(({ quality, x }) => ({ quality, expense: x.value }))));
   return (

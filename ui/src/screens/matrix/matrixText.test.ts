@@ -37,7 +37,7 @@ describe("runs side by side", () => {
     const unpriced = "their cost of a trial is unknown: the agent reports no usage, or a model has no price";
     expect(unplacedText([known, known], [known, known], "cost")).toBe("");
     expect(unplacedText([known, unknown], [known], "cost")).toBe(`Left out: 1 of 2 runs, ${unpriced}.`);
-    expect(unplacedText([known, unknown, empty], [known], "cost")).toBe(`Left out: 1 of 3 runs, ${unpriced}; 1 of 3 runs without a case that was run.`);
+    expect(unplacedText([known, unknown, empty], [known], "cost")).toBe(`Left out: 1 of 3 runs, ${unpriced}; 1 of 3 runs with cases that were not run.`);
   });
 
   it.each([

@@ -24,7 +24,7 @@ export function unplacedText(runs: readonly MatrixHead[], placed: readonly Matri
   const unscored = runs.length - placed.length - unknown;
   const parts = [
     unknown ? `${unknown} of ${runs.length} runs, ${UNKNOWN_EXPENSES[expense]}` : "",
-    unscored ? `${unscored} of ${runs.length} runs without a case that was run` : "",
+    unscored ? `${unscored} of ${runs.length} runs with cases that were not run` : "",
   ].filter(Boolean);
   return parts.length ? `Left out: ${parts.join("; ")}.` : "";
 }

@@ -15,13 +15,15 @@ export const KeyFigures = memo(function KeyFigures({ page, notes }: { page: RunP
     <dl className={`${styles.glance} panel`}>
       {rate.of > 0 && (
         <Figure
-          value={percentText(rate.rate)}
+          value={rate.rate === null ? countText(rate) : percentText(rate.rate)}
           name={
             <>
-              <Term name="passRate">Cases passed</Term>, <span className={styles.count}>{countText(rate)}</span>
+              <Term name="passRate">Cases passed</Term>
+              {rate.rate !== null && <>, <span className={styles.count}>{countText(rate)}</span></>}
             </>
           }
-          interval={boundsText(rate.low, rate.high)}
+          interval={rate.rate === null ? "" : boundsText(rate.low, rate.high)}
+          more={page.counts.not_run ? `${numText(page.counts.not_run)} ${page.state === "running" ? "pending" : "not run"}` : ""}
         />
       )}
       {page.num_runs > 1 && trials.of > 0 && (

@@ -50,10 +50,17 @@ describe("asMarkdown", () => {
   const COLUMNS = ["case", "outcome", "why"].map((id) => ({ id }));
   const HEAD = "**travel on bookings: failed.** 6 of 8 cases fail, 1 could not be scored. Cases passed: 1 of 8 (12.5\u202f%). Run `r1`.\n";
 
+  it("has only counts of a run with cases that were not run, and names an undecided case", () => {
+    const row = { eval_id: "c", outcome: "not_run", strip: "rr", why: "no verdict yet; 2 trials were recorded" } as unknown as CaseRow;
+    const text = asMarkdown({ ...page, pass_rate: { ...page.pass_rate, rate: null } }, [row], ["case", "outcome", "trials"].map((id) => ({ id })));
+    expect(text).toContain(" Cases passed: 1 of 8. Run");
+    expect(text).toContain("| `c` | undecided | 2 recorded |");
+  });
+
   it("names the outcome once, in whole sentences; without cases there is no table", () => expect(asMarkdown(page, [], COLUMNS)).toBe(HEAD));
 
   it("lists the first 200 cases, and counts the others", () => {
-    const row = { eval_id: "c", outcome: "passed", why: "", scores: {} } as unknown as CaseRow;
+    const row = { eval_id: "c", outcome: "passed", strip: "p", why: "", scores: {} } as unknown as CaseRow;
     const text = asMarkdown(page, Array<CaseRow>(203).fill(row), COLUMNS);
     expect(text.startsWith(`${HEAD}\n| Case | Outcome | Why |\n| --- | --- | --- |\n| \`c\` | passed |`)).toBe(true);
     expect(text.endsWith(" |\n\nand 3 more\n")).toBe(true);

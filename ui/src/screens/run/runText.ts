@@ -1,5 +1,5 @@
 import type { BaselinesPage, CaseRow, LiveProgress, RunManagement, RunPage } from "../../data/types";
-import { outcomeWord } from "../../components/charts/Outcome";
+import { outcomeWord, shownOutcome } from "../../components/charts/Outcome";
 import { CHANGE_WORDS } from "../../components/terms/caseWords";
 import { stripText } from "../../components/charts/TrialStrip";
 import { mdCode, mdProse, mdTable, mdText } from "../../components/text/markdown";
@@ -118,7 +118,8 @@ export function asMarkdown(page: RunPage, rows: readonly CaseRow[], columns: rea
   const table = lines.length ? `${part}\n\n${mdTable(cells.map(({ head }) => head), lines)}` : "";
   const more = rows.length > MOST_LISTED ? `\n\nand ${rows.length - MOST_LISTED} more` : "";
   const { pass_rate } = page;
-  const rate = pass_rate.rate === null ? "" : ` Cases passed: ${countText(pass_rate)} (${percentText(pass_rate.rate)}).`;
+  const share = pass_rate.rate === null ? "" : ` (${percentText(pass_rate.rate)})`;
+  const rate = pass_rate.of ? ` Cases passed: ${countText(pass_rate)}${share}.` : "";
   return `**${mdText(titleOf(page))}: ${outcomeWord(page.outcome)}.** ${mdText(sentenceOf(page))}${rate} Run \`${page.run_id}\`.${table}${more}\n`;
 }
 
@@ -129,7 +130,7 @@ interface ColumnText {
 
 const COLUMN_TEXTS: Readonly<Record<string, ColumnText>> = {
   case: { head: "Case", text: ({ eval_id }) => mdCode(eval_id) },
-  outcome: { head: "Outcome", text: ({ outcome }) => outcomeWord(outcome) },
+  outcome: { head: "Outcome", text: ({ outcome, strip }) => outcomeWord(shownOutcome(outcome, strip.length)) },
   trials: { head: "Trials", text: ({ strip }) => stripText(strip) },
   why: { head: "Why", text: ({ why }) => mdProse(why) },
   cost: { head: "Cost", text: ({ cost }) => moneyText(cost) },

@@ -59,8 +59,16 @@ function Cases({ row }: { row: RunRow }) {
   );
 }
 
-function Rate({ row: { pass_rate } }: { row: RunRow }) {
+function Rate({ row: { pass_rate, counts } }: { row: RunRow }) {
   if (!pass_rate.of) return <span className="dim">–</span>;
+  if (pass_rate.rate === null) {
+    return (
+      <>
+        <span className="num">{numText(pass_rate.count)} of {numText(pass_rate.of)}</span>
+        {counts.not_run ? <span className={styles.under}>{numText(counts.not_run)} not run</span> : null}
+      </>
+    );
+  }
   return (
     <>
       <Percent value={pass_rate.rate} low={pass_rate.low} high={pass_rate.high} />

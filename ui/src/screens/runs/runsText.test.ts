@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import type { RunRow, RunsPage } from "../../data/types";
 import { stoppedBy, trendText } from "./runColumns";
-import { summary } from "./runsText";
+import { asMarkdown, summary } from "./runsText";
 
 function row(agent: string, created_at: number): RunRow {
-  return { agent, sets: ["s"], outcome: "passed", state: "finished", created_at, counts: { passed: 1, not_run: 2 }, pass_rate: { count: 1, of: 1 } } as unknown as RunRow;
+  return { agent, sets: ["s"], outcome: "passed", state: "finished", created_at, counts: { passed: 1, not_run: 2 }, pass_rate: { count: 1, of: 3, rate: null } } as unknown as RunRow;
 }
 
 it("the trend has its counts", () => {
@@ -16,7 +16,14 @@ describe("sentence", () => {
     ["the newest first, as a server lists them", [row("new", 2), row("old", 1)]],
     ["base before candidate, as in the file of a comparison", [row("old", 1), row("new", 2)]],
   ])("describes the newest run: %s", (_, items) => {
-    expect(summary({ items, total: 2 } as unknown as RunsPage)).toMatch(/^The latest run, new on s, passed .*: 1 of 3 cases passed\. 2 runs are stored\.$/);
+    expect(summary({ items, total: 2 } as unknown as RunsPage)).toMatch(/^The latest run, new on s, passed .*: 1 of 3 cases passed, 2 not run\. 2 runs are stored\.$/);
+  });
+});
+
+describe("the rows as Markdown", () => {
+  it("have only counts of a run with cases that were not run", () => {
+    const rates = [{ count: 1, of: 3, rate: null }, { count: 1, of: 2, rate: 0.5 }].map((pass_rate, at) => ({ ...row("a", 1), short: "abc", commit: null, cost: null, duration: 1, pass_rate, counts: at ? {} : { not_run: 2 } }) as unknown as RunRow);
+    expect(asMarkdown(rates).split("\n").slice(2, 4).map((line) => line.split(/\s*\|\s*/)[5])).toEqual(["1 of 3, 2 not run", "1 of 2 (50\u202f%)"]);
   });
 });
 

@@ -11,11 +11,16 @@ export function summary({ items, total }: RunsPage): string {
   if (!first) return "";
   const last = items.reduce((newest, one) => (one.created_at > newest.created_at ? one : newest), first); // a file has them in its own order
   const on = `${last.agent} on ${last.sets.join(", ")}`;
-  const cases = last.pass_rate.of + (last.counts.not_run ?? 0);
-  const counted = `${numText(last.pass_rate.count)} of ${numText(cases)} ${cases === 1 ? "case" : "cases"} passed`;
+  const { count, of } = last.pass_rate;
+  const counted = `${numText(count)} of ${numText(of)} ${of === 1 ? "case" : "cases"} passed${notRunText(last)}`;
   const runs = total === 1 ? "One run is stored." : `${total.toLocaleString("en-US")} runs are stored.`;
   if (last.state === "running") return `${on} is running. ${runs}`;
   return `The latest run, ${on}, ${verb(last)} ${agoText(last.created_at)}: ${counted}. ${runs}`;
+}
+
+/** How many cases of a run that ended early were not run: `, 7 not run`. */
+export function notRunText({ counts }: Pick<RunRow, "counts">): string {
+  return counts.not_run ? `, ${numText(counts.not_run)} not run` : "";
 }
 
 /** How many are listed: `7 of 10`; where there are more pages, only how many here. */
@@ -50,7 +55,7 @@ function cells(row: RunRow): string[] {
     mdText(row.agent),
     mdText(row.sets.join(", ")),
     outcomeWord(row.outcome ?? row.standing),
-    of ? `${numText(count)} of ${numText(of)} (${percentText(rate)})` : "–",
+    of ? `${numText(count)} of ${numText(of)}${rate === null ? notRunText(row) : ` (${percentText(rate)})`}` : "–",
     moneyText(row.cost),
     secondsText(row.duration),
     mdCode(shortCommit(row.commit)),

@@ -46,6 +46,8 @@ class HistoryRunPart(PageModel):
     outcome: Outcome | None
     cases: int
     num_runs: int
+    stopped_by: str
+    """What stopped it before its end; empty if nothing did."""
     trial_cost: float | None
     """US dollars per attempt at a trial: per case, a run with more trials would seem more expensive. Null: unknown."""
 
@@ -128,6 +130,8 @@ class SeriesPoint(PageModel):
     outcome: Outcome
     count: int
     """The number of trials, or of cases."""
+    not_run: int
+    """The number of cases that the run did not reach: then the score is of the others only."""
 
 
 class Series(PageModel):

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Literal
 
 from proctor.common.safe_text import shorten_prose
 from proctor.reports.content.case_digest import is_repeated, reason_of
 from proctor.reports.content.failure_causes import Cause
 from proctor.schema.format.wire_model import PageModel
+from proctor.schema.results.case_result import undecided_reason
+from proctor.schema.results.manifest import RunRecord, RunState
 from proctor.schema.results.run_result import CaseResult, Outcome
 from proctor.web.pages.base import finite
+
+if TYPE_CHECKING:
+    from proctor.stores.base import Store
 
 LETTERS = {
     Outcome.PASSED: "p",
@@ -39,7 +45,8 @@ class CaseRow(PageModel):
     eval_id: str
     outcome: Outcome
     strip: str
-    """One letter per trial: the first of passed, failed, error, inconclusive, not run, skipped."""
+    """One letter per trial: the first of passed, failed, error, inconclusive, not run, skipped; of a case without a verdict,
+    of recorded or error."""
     why: str
     """Why it did not pass, or which trial did not, in one line; empty if it passed."""
     cause: str
@@ -122,6 +129,16 @@ def case_row(position: int, case: CaseResult, cause: Cause | None) -> CaseRow:
         change=None,
         was=None,
     )
+
+
+def recorded_trials(
+    store: Store, run: RunRecord, judging: int, undecided: Sequence[int]
+) -> Iterator[tuple[int, dict[str, str]]]:
+    """Yield what the rows of cases without a verdict show of their recorded trials; nothing while the run makes more."""
+    if undecided and run.state is not RunState.RUNNING:
+        for position, trials in store.trials(run.run_id, undecided, judging):
+            strip = "".join("e" if trial.failed else "r" for trial in trials)
+            yield position, {"strip": strip, "why": undecided_reason(len(trials))}
 
 
 def _scores(case: CaseResult) -> dict[str, float | None]:

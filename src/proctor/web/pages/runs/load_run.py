@@ -28,7 +28,7 @@ from proctor.stores.baselines import baseline_names
 from proctor.web.pages.base import MeanFigure, mean_figure
 from proctor.web.pages.bounded_cache import BoundedCache
 from proctor.web.pages.runs.case_filters import CaseExtras, case_extras
-from proctor.web.pages.runs.case_table import CaseRow, Changed, Direction, case_row
+from proctor.web.pages.runs.case_table import CaseRow, Changed, Direction, case_row, recorded_trials
 from proctor.web.pages.runs.run_list import TREND, PassedCases, RunsPage, passed_of, run_row
 from proctor.web.pages.runs.run_page import (
     Against,
@@ -112,7 +112,7 @@ def _trends(
 
 def _passed(run: RunRecord) -> PassedCases | None:
     passed = passed_of(run)
-    is_known = run.state is RunState.FINISHED and passed.of
+    is_known = run.state is RunState.FINISHED and passed.rate is not None
     return PassedCases(count=passed.count, of=passed.of) if is_known else None
 
 
@@ -226,7 +226,9 @@ def read_cases(store: Store, selected: SelectedRun) -> RunCases:
     )
     for position, cause in enumerate(causes):
         if cause is not None and joined[cause].text != cause.text:
-            rows.name_cause(position, joined[cause].text)
+            rows.update(position, cause=joined[cause].text)
+    for position, fields in recorded_trials(store, selected.stored.listed.run, judging, rows.undecided):
+        rows.update(position, **fields)
     result.rows = rows.texts
     return result
 
@@ -254,10 +256,12 @@ def brief_rows(
     total = stored.listed.run.cases
     positions = range(total)[offset : offset + limit]
     cases = store.verdicts(stored.listed.run.run_id, stored.judging, positions)
-    rows = (
-        case_row(position, case, cause_of(case)) for position, (_, case) in zip(positions, cases, strict=True)
-    )
-    return [_row_json(row) for row in rows], total
+    rows = _Rows()
+    for position, (_, case) in zip(positions, cases, strict=True):
+        rows.add(case_row(position, case, cause_of(case)))
+    for position, fields in recorded_trials(store, stored.listed.run, stored.judging, rows.undecided):
+        rows.update(position - positions.start, **fields)
+    return rows.texts, total
 
 
 def _row_json(row: CaseRow) -> bytes:
@@ -289,11 +293,15 @@ class _Rows:
         self.texts: list[bytes] = []
         self.places: dict[Key, int] = {}
         """The position of each case that was not skipped."""
+        self.undecided: list[int] = []
+        """The positions of the cases without a verdict."""
         self._times: Counter[tuple[str, str]] = Counter()
 
     def add(self, row: CaseRow) -> None:
         """Add a row without a change."""
         self.texts.append(_row_json(row))
+        if row.outcome is Outcome.NOT_RUN:
+            self.undecided.append(row.position)
         if row.outcome is not Outcome.SKIPPED:
             name = row.eval_set_id, row.eval_id
             self.places[*name, self._times[name]] = row.position
@@ -306,11 +314,10 @@ class _Rows:
             head + json.dumps({"change": change, "was": was}, separators=(",", ":"))[1:].encode()
         )
 
-    def name_cause(self, position: int, cause: str) -> None:
-        """Write the cause of a case."""
+    def update(self, position: int, **fields: str) -> None:
+        """Write other values of these fields into a row."""
         row = CaseRow.model_validate_json(self.texts[position])
-        row.cause = cause
-        self.texts[position] = _row_json(row)
+        self.texts[position] = _row_json(row.model_copy(update=fields))
 
 
 _UNCHANGED = b'"change":null,"was":null}'

@@ -11,7 +11,7 @@ from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.manifest import RunRecord
 from proctor.schema.results.model_usage import run_cost
 from proctor.schema.results.run_result import CaseResult, Outcome, RunResult
-from proctor.web.pages.base import MeanFigure, Share, mean_figure, share
+from proctor.web.pages.base import MeanFigure, Share, mean_figure, passed_share
 from proctor.web.pages.runs.case_table import LETTERS, SECONDS, TOKENS
 
 _LONGEST_WHY = 300
@@ -39,7 +39,7 @@ class MatrixHead(PageModel):
     outcome: Outcome | None
     num_runs: int
     passed: Share
-    """The share of the executed cases that passed."""
+    """The share of the cases that passed; without a rate as long as some are not run."""
     pass_hat: MeanFigure | None
     """The estimated probability that all trials of a case pass; null if cases have one trial."""
     k: int
@@ -102,13 +102,10 @@ def matrix_page(runs: Sequence[MatrixRun]) -> MatrixPage:
 
 
 def _head(run: MatrixRun, result: RunResult) -> MatrixHead:
-    counts = result.counts
-    left_out = sum(counts.get(outcome, 0) for outcome in _LEFT_OUT)
     repeats = result.repeats
     k = repeats.most_trials
     hat = repeats.pass_hat(k) if k > 1 else None
     figures = {name: mean_figure(mean) for name, mean in repeats.means().items()}
-    executed = len(run.cases) - left_out
     return MatrixHead(
         run_id=run.record.run_id,
         short=run.short,
@@ -117,7 +114,7 @@ def _head(run: MatrixRun, result: RunResult) -> MatrixHead:
         started_at=run.record.created_at,
         outcome=run.record.summary.outcome,
         num_runs=run.record.num_runs,
-        passed=share(counts.get(Outcome.PASSED, 0), executed),
+        passed=passed_share(result.counts, len(run.cases)),
         pass_hat=mean_figure(hat) if hat else None,
         k=k,
         seconds=figures.get(SECONDS),

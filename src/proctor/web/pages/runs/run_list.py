@@ -10,14 +10,14 @@ from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.manifest import NO_ANNOTATION, RunAnnotation, RunRecord, RunState
 from proctor.schema.results.model_usage import run_cost
 from proctor.schema.results.run_result import Outcome
-from proctor.web.pages.base import Share, copy_fields, share
+from proctor.web.pages.base import Share, copy_fields, passed_share
 
 TREND = 12
 """The most pass rates in the trend of a row."""
 
 
 class PassedCases(PageModel):
-    """How many of the executed cases of a run passed."""
+    """How many cases of a run passed; each of them was run."""
 
     count: int
     of: int
@@ -53,7 +53,7 @@ class RunRow(PageModel):
     in_flight: int
     """Trials that run now, up to 15 seconds old."""
     pass_rate: Share
-    """The share of the executed cases that passed."""
+    """The share of the cases that passed; without a rate as long as some are not run."""
     duration: float
     """The seconds that processes spent on it."""
     cost: float | None
@@ -114,7 +114,5 @@ def counts_of(run: RunRecord) -> dict[Outcome, int]:
 
 
 def passed_of(run: RunRecord) -> Share:
-    """Return the share of the executed cases (see `summary.cases_run`) that passed."""
-    counts = counts_of(run)
-    left_out = counts.get(Outcome.SKIPPED, 0) + counts.get(Outcome.NOT_RUN, 0)
-    return share(counts.get(Outcome.PASSED, 0), sum(counts.values()) - left_out)
+    """Return the share of the cases of a run that passed."""
+    return passed_share(counts_of(run), run.cases)

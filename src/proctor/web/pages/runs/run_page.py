@@ -22,7 +22,7 @@ from proctor.schema.results.case_result import FaultRates, Repeats
 from proctor.schema.results.manifest import Judging, Manifest, RunState
 from proctor.schema.results.model_usage import Spent, total_cost
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, RunResult, SetSummary
-from proctor.web.pages.base import MeanFigure, Share, copy_fields, mean_figure, share
+from proctor.web.pages.base import MeanFigure, Share, copy_fields, mean_figure, passed_share, share
 from proctor.web.pages.runs.case_table import CauseGroup
 
 # --- figures of all cases: metrics, repeats, durations and tokens -----------------------------------------------------
@@ -319,7 +319,7 @@ class RunPage(PageModel):
     """Trials by outcome."""
     planned_trials: int
     pass_rate: Share
-    """The share of the executed cases that passed."""
+    """The share of the cases that passed; without a rate as long as some are not run."""
     pass_rate_text: str
     """The same as text; empty for fewer than two cases."""
     flaky: int
@@ -370,7 +370,7 @@ def run_page(
         counts=_in_order(run.counts),
         trials=_in_order(trials),
         planned_trials=max(trials.total(), sum(one.cases * one.num_runs for one in run.sets)),
-        pass_rate=share(run.counts.get(Outcome.PASSED, 0), summary.cases_run(run)),
+        pass_rate=passed_share(run.counts, len(run.cases)),
         pass_rate_text=summary.rate(run, UNICODE),
         flaky=repeats.flaky,
         pass_k=pass_ks(repeats),

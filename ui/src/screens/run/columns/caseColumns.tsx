@@ -1,7 +1,7 @@
 import type { CaseRow, RunPage } from "../../../data/types";
 import { Breakable } from "../../../components/text/Breakable";
 import { Money } from "../../../components/text/Num";
-import { Outcome, inkClass, outcomeWord, signOf } from "../../../components/charts/Outcome";
+import { Outcome, inkClass, outcomeWord, shownOutcome, signOf } from "../../../components/charts/Outcome";
 import { CHANGE_WORDS } from "../../../components/terms/caseWords";
 import { Prose } from "../../../components/text/Prose";
 import { TrialStrip } from "../../../components/charts/TrialStrip";
@@ -33,7 +33,7 @@ export function columnsOf(page: RunPage, { costs, chosen }: { costs: boolean; ch
       sortBy: (row) => row.eval_id,
       cell: (row) => <Name row={row} several={several} />,
     },
-    { id: "outcome", head: "Outcome", width: "132px", narrow: "112px", sortBy: rank, cell: (row) => <Outcome outcome={page.state === "running" && row.outcome === "not_run" ? "pending" : row.outcome} /> },
+    { id: "outcome", head: "Outcome", width: "132px", narrow: "112px", sortBy: rank, cell: (row) => <Outcome outcome={page.state === "running" && row.outcome === "not_run" ? "pending" : shownOutcome(row.outcome, row.strip.length)} /> },
     ...(repeated ? [trials] : []),
     { id: "why", head: "Why", width: "minmax(200px, 2.2fr)", below: room ? "narrow" : "always", cell: (row) => <Why row={row} /> },
     ...metrics.map(({ name, short, thresholds }, index): Column<CaseRow> => ({
@@ -87,7 +87,7 @@ function MetricCell({ row, name }: { row: CaseRow; name: string }) {
 function Name({ row, several }: { row: CaseRow; several: boolean }) {
   return (
     <>
-      <b className={row.outcome === "not_run" ? styles.waiting : undefined}>
+      <b className={row.outcome === "not_run" && !row.strip ? styles.waiting : undefined}>
         <Breakable text={row.eval_id} />
       </b>
       {(several || row.change || row.played) && (
