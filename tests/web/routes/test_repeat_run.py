@@ -169,7 +169,11 @@ def test_a_config_that_was_an_object_in_python_has_to_be_chosen(folder: Path, tm
         page = _get(client, "run=latest")
         answer = client.post("/api/estimates", json=page["request"])
     assert page["notes"] == ["The config was an object in Python: choose a config file or metrics."]
-    assert (answer.status_code, answer.json()["problems"][0]["field"]) == (422, "config")
+    (problem,) = answer.json()["problems"]
+    assert (answer.status_code, problem["field"]) == (422, "config")
+    assert (
+        problem["message"] == "the criteria were a config object in Python: choose a config file or metrics"
+    )
 
 
 USER = """def user(so_far):

@@ -14,7 +14,7 @@ export const COLUMNS: readonly Column<RunRow>[] = [
   { id: "cases", head: "Cases", width: "minmax(0, 1.3fr)", optional: true, wideOnly: true, cell: (row) => <Cases row={row} /> },
   { id: "rate", head: "Cases passed, 95 % CI", term: "confidenceInterval", width: "164px", narrow: "66px", align: "end", cell: (row) => <Rate row={row} /> },
   { id: "trend", head: "Trend", term: "trend", width: "112px", optional: true, wideOnly: true, cell: (row) => <Trend row={row} /> },
-  { id: "cost", head: "Cost", width: "100px", align: "end", optional: true, wideOnly: true, cell: (row) => <Cost row={row} /> },
+  { id: "cost", head: "Cost", width: "112px", align: "end", optional: true, wideOnly: true, cell: (row) => <Cost row={row} /> },
   { id: "took", head: "Duration", width: "86px", align: "end", optional: true, wideOnly: true, cell: ({ duration }) => <Seconds value={duration} /> },
   { id: "commit", head: "Commit", width: "96px", optional: true, wideOnly: true, cell: ({ commit }) => <code className="dim">{shortCommit(commit)}</code> },
   { id: "when", head: "Started", width: "112px", align: "end", optional: true, cell: (row) => <When at={row.created_at} /> },
