@@ -4,7 +4,7 @@ import { COURSE_WORDS, capital, counted } from "../../components/terms/caseWords
 import { mdCode, mdTable, mdText } from "../../components/text/markdown";
 import { shellWord } from "../run/Details";
 import { stoppedBy } from "../runs/runColumns";
-import { clockText, moneyText, numText, scoreText, secondsText } from "../../components/text/numberFormats";
+import { boundsText, clockText, moneyText, numText, percentText, scoreText, secondsText } from "../../components/text/numberFormats";
 
 export type Course = HistoryCase["course"];
 
@@ -158,7 +158,7 @@ export function seriesName(name: string): string {
 
 /** A value of a series: the pass rate in percent, a score with its digits, a figure with its unit. */
 export function valueText(name: string, value: number | null): string {
-  if (name === PASS_RATE && value !== null) return `${Math.round(100 * value)} %`;
+  if (name === PASS_RATE) return percentText(value);
   return FIGURES[name]?.[1](value) ?? scoreText(value);
 }
 
@@ -167,7 +167,7 @@ export function isPartial({ not_run }: Pick<Point, "not_run">): boolean {
   return not_run > 0;
 }
 
-/** A value with its denominator: `71 % (5 of 7)`, or `1 of 8, 7 not run`. Other values are means over the cases. */
+/** A value with its denominator: `71.4 % (5 of 7)`, or `1 of 8, 7 not run`. Other values are means over the cases. */
 export function countedText(name: string, point: Pick<Point, "score" | "count" | "not_run">): string {
   const { score, count, not_run } = point;
   const notRun = isPartial(point) ? `, ${numText(not_run)} not run` : "";
@@ -176,9 +176,10 @@ export function countedText(name: string, point: Pick<Point, "score" | "count" |
   return isPartial(point) ? `${counted}${notRun}` : `${valueText(name, score)} (${counted})`;
 }
 
-/** The 95 % confidence interval of a value: `36 % to 92 %`; empty if there is none, as for the pass rate of a part of the cases. */
+/** The 95 % confidence interval of a value: `36–92` percent, `0.40 to 0.60`; empty if there is none, as for the pass rate of a part of the cases. */
 export function intervalText(name: string, { low, high, not_run }: Pick<Point, "low" | "high" | "not_run">): string {
-  return low === null || high === null || (name === PASS_RATE && not_run > 0) ? "" : `${valueText(name, low)} to ${valueText(name, high)}`;
+  if (low === null || high === null || (name === PASS_RATE && not_run > 0)) return "";
+  return name === PASS_RATE ? boundsText(low, high) : `${valueText(name, low)} to ${valueText(name, high)}`;
 }
 
 /** The text of a point of a chart. */

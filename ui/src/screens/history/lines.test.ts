@@ -59,12 +59,12 @@ describe("the lines of a chart", () => {
   it("have their numbers as a table, newest first", () => {
     const rows = numberRows("passed", linesOf(PAGE, "passed", null), RUNS);
     expect(rows.map(({ run: { run_id }, line, value, interval, count }) => [run_id, line, value, interval, count])).toEqual([
-      ["d", "slow", "90 % (18 of 20)", "80 % to 100 %", "20"],
-      ["c", "fast", "70 % (14 of 20)", "60 % to 80 %", "20"],
-      ["b", "slow", "50 % (10 of 20)", "40 % to 60 %", "20"],
-      ["a", "slow", "40 % (8 of 20)", "30 % to 50 %", "20"],
+      ["d", "slow", "90\u202f% (18 of 20)", "80–100", "20"],
+      ["c", "fast", "70\u202f% (14 of 20)", "60–80", "20"],
+      ["b", "slow", "50\u202f% (10 of 20)", "40–60", "20"],
+      ["a", "slow", "40\u202f% (8 of 20)", "30–50", "20"],
     ]);
-    expect(numbersMarkdown("pass rate", rows).split("\n")[2]).toMatch(/^\| `d` \| .* \| `bbbbbbbbb` \| slow \| 90 % \(18 of 20\) \| 80 % to 100 % \| 20 \|$/);
+    expect(numbersMarkdown("pass rate", rows).split("\n")[2]).toMatch(/^\| `d` \| .* \| `bbbbbbbbb` \| slow \| 90\u202f% \(18 of 20\) \| 80–100 \| 20 \|$/);
     expect(numberRows(COST, linesOf(PAGE, COST, null), RUNS)[0]).toMatchObject({ value: "$0.020", interval: "–" });
   });
 });
