@@ -89,7 +89,7 @@ function columnsOf(several: boolean): Column<ChangedLine>[] {
     {
       id: "case",
       head: "Case",
-      width: "minmax(0, 1.4fr)",
+      width: "minmax(0, 1.3fr)",
       narrow: "minmax(0, 1fr)",
       cell: (one) => (
         <>
@@ -103,9 +103,9 @@ function columnsOf(several: boolean): Column<ChangedLine>[] {
         </>
       ),
     },
-    { id: "change", head: "Change", width: "208px", narrow: "150px", cell: (one) => <Outcome outcome={markOf(one)}>{CHANGES[one.change][0]}</Outcome> },
-    { id: "trials", head: "Trials", width: "160px", optional: true, cell: (one) => <Trials one={one} /> },
-    { id: "metric", head: "Metric", width: "minmax(132px, 1.1fr)", optional: true, cell: (one) => <Moved one={one} /> },
+    { id: "change", head: "Change", width: "200px", narrow: "150px", cell: (one) => <Outcome outcome={markOf(one)}>{CHANGES[one.change][0]}</Outcome> },
+    { id: "trials", head: "Trials", width: "184px", optional: true, cell: (one) => <Trials one={one} /> },
+    { id: "metric", head: "Metric", width: "minmax(132px, 1.2fr)", optional: true, cell: (one) => <Moved one={one} /> },
     { id: "why", head: "Why", width: "minmax(0, 2fr)", below: "narrow", cell: ({ reason }) => reason && <span className={styles.why} title={reason}><Prose text={reason} /></span> },
   ];
 }
