@@ -28,6 +28,8 @@ OTHER_ORDER = Cause("trajectory", "called in another order")
         pytest.param("0 of the reference's 6 words are in the answer; missing: \"done\"", "… of the reference's … words are in the answer", id="details"),
         pytest.param("the agent raised RuntimeError: no answer to 'break'", "the agent raised RuntimeError: no answer to …", id="quoted text"),
         pytest.param("`table.covers` differs: expected 4, got 2", "`table.covers` differs: expected …, got …", id="path and values"),
+        pytest.param("the agent raised ValueError: broke on #5 with `odd | <b>text</b> 7`", "the agent raised ValueError: broke on #… with `odd | <b>text</b> …`", id="code with several words"),
+        pytest.param("wrote `a; b` at `x`; more `y; z`", "wrote `a; b` at `x`", id="semicolon in code"),
         pytest.param("gpt-4o and utf8 stay", "gpt-4o and utf8 stay", id="digits in a word"),
     ],
 )  # fmt: skip

@@ -1,7 +1,7 @@
 """Failures by cause: the metric that was missed and the expectation that was violated, without what differs from case to case.
 
 The rule is deterministic: calls lose their arguments; quoted texts, numbers and the place (turn, trial) are replaced or left
-out, and what follows a semicolon is a detail. Cases with the same rest have the same cause.
+out, and what follows a semicolon is a detail. Code that is not a call keeps its words. Cases with the same rest have the same cause.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ OTHER = "different reasons"
 _LONGEST = 300
 _PLACE = re.compile(r"^(?:(?:turn|trial) \d+: )+")
 _CODE = re.compile(r"`([^`]*)`")
-_NAME = re.compile(r"[^\s(]+")
+_CALL = re.compile(r"([^\s(]+)\(")
 _VARYING = re.compile(r'"[^"]*"|(?<!\w)\'[^\']*\'(?!\w)|(?<![\w.])[-+]?\d+(?:[.,:/-]\d+)*(?!\w)')
 _BLANK = "…"
 
@@ -84,14 +84,17 @@ def cause_of(case: CaseResult) -> Cause | None:
 
 def violation(reason: str) -> str:
     """Return a reason without what differs from case to case."""
-    parts = _CODE.split(_PLACE.sub("", reason))
-    for at, part in enumerate(parts):
+    texts = []
+    for at, part in enumerate(_CODE.split(_PLACE.sub("", reason))):
         if at % 2:
-            name = _NAME.match(part)
-            parts[at] = f"`{name[0] if name else _BLANK}`"
-        else:
-            parts[at] = _VARYING.sub(_BLANK, part)
-    return shorten_prose("".join(parts).partition("; ")[0].replace('"', ""), _LONGEST)
+            call = _CALL.match(part)
+            texts.append(f"`{call[1] if call else _VARYING.sub(_BLANK, part) or _BLANK}`")
+            continue
+        kept, is_cut, _ = part.partition("; ")
+        texts.append(_VARYING.sub(_BLANK, kept))
+        if is_cut:
+            break
+    return shorten_prose("".join(texts).replace('"', ""), _LONGEST)
 
 
 def group_failures(

@@ -93,10 +93,15 @@ export function trendText(trend: RunRow["trend"]): string {
   return `cases passed in the last ${trend.length} runs: ${text(0)} to ${text(-1)}`;
 }
 
+/** `$0.60`, `≥ $0.60`, `unknown`; `–` if no cost was reported. */
+export function costText({ cost, cost_text }: Pick<RunRow, "cost" | "cost_text">): string {
+  return cost === null ? cost_text.replace("at least ", "≥ ") || "–" : moneyText(cost);
+}
+
 function Cost({ row }: { row: RunRow }) {
   return (
     <span className={`num ${styles.cost}`} title={row.cost_text || "no cost was reported"}>
-      {row.cost === null && row.cost_text.startsWith("at least") ? row.cost_text.replace("at least ", "≥ ") : moneyText(row.cost)}
+      {costText(row)}
     </span>
   );
 }

@@ -1,11 +1,20 @@
 import { describe, expect, it } from "vitest";
 import type { RunRow, RunsPage } from "../../data/types";
-import { stoppedBy, trendText } from "./runColumns";
+import { costText, stoppedBy, trendText } from "./runColumns";
 import { asMarkdown, summary } from "./runsText";
 
 function row(agent: string, created_at: number): RunRow {
   return { agent, sets: ["s"], outcome: "passed", state: "finished", created_at, counts: { passed: 1, not_run: 2 }, pass_rate: { count: 1, of: 3, rate: null } } as unknown as RunRow;
 }
+
+it.each([
+  [0.6, "$0.60", "$0.600"],
+  [null, "at least $0.60", "≥ $0.60"],
+  [null, "unknown", "unknown"],
+  [null, "", "–"],
+])("a cost of %s, %s", (cost, cost_text, text) => {
+  expect(costText({ cost, cost_text })).toBe(text);
+});
 
 it("the trend has its counts", () => {
   expect(trendText([{ count: 5, of: 8 }, { count: 1, of: 2 }, { count: 7, of: 8 }])).toBe("cases passed in the last 3 runs: 62.5\u202f% (5 of 8) to 87.5\u202f% (7 of 8)");
@@ -22,7 +31,7 @@ describe("sentence", () => {
 
 describe("the rows as Markdown", () => {
   it("have only counts of a run with cases that were not run", () => {
-    const rates = [{ count: 1, of: 3, rate: null }, { count: 1, of: 2, rate: 0.5 }].map((pass_rate, at) => ({ ...row("a", 1), short: "abc", commit: null, cost: null, duration: 1, pass_rate, counts: at ? {} : { not_run: 2 } }) as unknown as RunRow);
+    const rates = [{ count: 1, of: 3, rate: null }, { count: 1, of: 2, rate: 0.5 }].map((pass_rate, at) => ({ ...row("a", 1), short: "abc", commit: null, cost: null, cost_text: "unknown", duration: 1, pass_rate, counts: at ? {} : { not_run: 2 } }) as unknown as RunRow);
     expect(asMarkdown(rates).split("\n").slice(2, 4).map((line) => line.split(/\s*\|\s*/)[5])).toEqual(["1 of 3, 2 not run", "1 of 2 (50\u202f%)"]);
   });
 });

@@ -1,9 +1,9 @@
 import { pathOf } from "../../data/queries";
 import type { RunRow, RunsPage } from "../../data/types";
-import { agoText, clockText, moneyText, numText, percentText, secondsText } from "../../components/text/numberFormats";
+import { agoText, clockText, numText, percentText, secondsText } from "../../components/text/numberFormats";
 import { mdCode, mdTable, mdText } from "../../components/text/markdown";
 import { outcomeWord } from "../../components/charts/Outcome";
-import { shortCommit } from "./runColumns";
+import { costText, shortCommit } from "./runColumns";
 
 /** What happened last: `greeter on greetings failed 5 min ago: 1 of 4 cases passed.` */
 export function summary({ items, total }: RunsPage): string {
@@ -56,7 +56,7 @@ function cells(row: RunRow): string[] {
     mdText(row.sets.join(", ")),
     outcomeWord(row.outcome ?? row.standing),
     of ? `${numText(count)} of ${numText(of)}${rate === null ? notRunText(row) : ` (${percentText(rate)})`}` : "–",
-    moneyText(row.cost),
+    costText(row),
     secondsText(row.duration),
     mdCode(shortCommit(row.commit)),
     clockText(row.created_at),
