@@ -8,7 +8,14 @@ import pytest
 from hypothesis import given, strategies as st
 
 from proctor.schema.results.case_result import Repeats
-from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, RunResult, TrialResult
+from proctor.schema.results.run_result import (
+    CaseResult,
+    MetricVerdict,
+    Outcome,
+    RunResult,
+    SetSummary,
+    TrialResult,
+)
 from proctor.schema.results.score import MetricScore, TrialRule
 from proctor.stats.intervals import wilson
 
@@ -143,3 +150,22 @@ def test_what_was_skipped_or_not_reached_does_not_count() -> None:
 def test_the_rate_that_single_trials_must_reach() -> None:
     assert TrialRule(0.81, 2).rate == pytest.approx(0.9)
     assert TrialRule(0.9).rate == 0.9
+
+
+def test_intervals_are_within_what_is_possible() -> None:
+    cases = [case("PP", 1.0, 1.0), case("PP", 1.0, 1.0), case("PF", 1.0, 0.0)]
+    summary = SetSummary("set", None, "", 3, metrics=["match"], score_ranges={"match": (0.0, 1.0)})
+    result = RunResult("agent", cases, sets=[summary])
+    for mean in (result.repeats.pass_hat(2), result.repeats.pass_at(1), result.means["match"]):
+        assert mean is not None
+        assert mean.low is not None
+        assert 0.0 <= mean.low < mean.value < 1.0 == mean.high
+    unlimited = run(*cases).means["match"]
+    assert unlimited.high is not None
+    assert unlimited.high > 1.0
+    assert set_without_range(result).means["match"] == unlimited
+
+
+def set_without_range(result: RunResult) -> RunResult:
+    """Return the run with a second set, in which the metric has no range."""
+    return RunResult("agent", result.cases, sets=[*result.sets, SetSummary("b", None, "", 0, ["match"])])

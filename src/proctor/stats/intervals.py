@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from math import ceil, comb, cos, erfc, exp, fsum, isfinite, lgamma, log, log1p, pi, sin, sqrt, tan
+from math import ceil, comb, cos, erfc, exp, fsum, inf, isfinite, lgamma, log, log1p, pi, sin, sqrt, tan
 
 
 def wilson(successes: int, total: int, *, confidence: float = 0.95) -> tuple[float, float]:
@@ -136,7 +136,8 @@ class Mean:
     """`None` if there is only one case, or if all cases are equal: the variation between cases is unknown."""
     low: float | None
     high: float | None
-    """The interval at the requested confidence, by Student's t with one degree of freedom less than there are cases."""
+    """The interval at the requested confidence, by Student's t with one degree of freedom less than there are cases, cut to
+    the range of the values where it is known."""
     cases: int
     """The number of clusters: the independent units."""
     values: int
@@ -190,8 +191,11 @@ class ClusteredMean:
         self._total += times * total
         self._low, self._high = min(self._low, mean), max(self._high, mean)
 
-    def result(self, *, confidence: float = 0.95) -> Mean | None:
-        """Return the mean so far; `None` before the first cluster."""
+    def result(self, *, confidence: float = 0.95, within: tuple[float, float] = (-inf, inf)) -> Mean | None:
+        """Return the mean so far; `None` before the first cluster. `within`: the lowest and the highest possible value.
+
+        Values beyond `within` widen it: the interval always contains the mean.
+        """
         if self._origin is None:
             return None
         apart = self._total / self._count
@@ -202,7 +206,9 @@ class ClusteredMean:
             return Mean(value, None, None, None, self._clusters, self._count)
         error = sqrt(self._clusters / (self._clusters - 1) * spread) / self._count
         half = student_quantile(confidence, self._clusters - 1) * error
-        return Mean(value, error, value - half, value + half, self._clusters, self._count)
+        low = max(value - half, min(within[0], self._low))
+        high = min(value + half, max(within[1], self._high))
+        return Mean(value, error, low, high, self._clusters, self._count)
 
 
 _MANY = 100

@@ -93,6 +93,11 @@ def test_everything_is_in_it() -> None:
     assert error["reason"] == "agent raised in turn 1: KeyError: 'covers'"
 
 
+def test_a_rate_that_is_unknown_has_no_interval() -> None:
+    (found,) = written(run(good("a"), case("b", Outcome.NOT_RUN, trials=[])))["runs"]
+    assert found["pass_rate"] == {"passed": 1, "of": 2, "rate": None, "low": None, "high": None}
+
+
 def test_evidence_that_was_not_kept_is_null() -> None:
     result = CaseResult("s", "a", Outcome.PASSED, trials=[TrialResult(0, Outcome.PASSED, evidence=None)])
     assert written(run(result))["runs"][0]["cases"][0]["trials"][0]["evidence"] is None

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
-from math import isfinite
+from math import inf, isfinite
 from typing import Any
 
 from proctor.schema.analysis.comparison import PASSED, RunDifference
@@ -239,10 +239,7 @@ def of_trials(metric: MetricVerdict, bounds: Bounds | None = None) -> MetricPoin
 def _point(
     clusters: ClusteredMean, of: MetricVerdict | _Sum, outcome: Outcome, bounds: Bounds | None
 ) -> MetricPoint:
-    mean = clusters.result()
+    mean = clusters.result(within=bounds or (-inf, inf))
     if mean is None:
         return MetricPoint(None, of.threshold, outcome, of.gate, count=0)
-    low, high = mean.low, mean.high
-    if bounds is not None and low is not None and high is not None:
-        low, high = max(low, bounds[0]), min(high, bounds[1])
-    return MetricPoint(mean.value, of.threshold, outcome, of.gate, low, high, mean.cases)
+    return MetricPoint(mean.value, of.threshold, outcome, of.gate, mean.low, mean.high, mean.cases)

@@ -70,7 +70,7 @@ def _write_run(write: Write, run: RunResult) -> None:
     head, notes = json_line(_run_head(run))
     write(head[:-1])
     write(f', "notes": {json_list(notes)},\n"cases": [')
-    repeats, whose_fault = Repeats(), FaultRates()
+    repeats, whose_fault = Repeats(ranges=run.score_ranges), FaultRates()
     for index, case in enumerate(run.cases):
         write(",\n" if index else "\n")
         _write_case(write, case)
@@ -107,7 +107,7 @@ def _run_head(run: RunResult) -> dict[str, object]:
 
 def _pass_rate(run: RunResult) -> dict[str, object]:
     cases = passed_cases(run.counts, len(run.cases))
-    low, high = cases.interval
+    low, high = cases.interval if cases.rate is not None else (None, None)
     return {"passed": cases.passed, "of": cases.of, "rate": cases.rate, "low": low, "high": high}
 
 

@@ -6,7 +6,8 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import isfinite
+from math import inf, isfinite
+from types import MappingProxyType
 from typing import Any
 
 from proctor.common.safe_text import clean, count_text
@@ -216,8 +217,14 @@ class Repeats:
     Skipped cases, and cases with trials that were not reached, do not count. A trial in error is not a pass.
     """
 
-    def __init__(self, cases: Iterable[CaseResult] = (), *, split: bool = True) -> None:
-        """Add `cases`; `split` also computes the statistics by eval set."""
+    def __init__(
+        self,
+        cases: Iterable[CaseResult] = (),
+        *,
+        split: bool = True,
+        ranges: Mapping[str, tuple[float, float]] = MappingProxyType({}),
+    ) -> None:
+        """Add `cases`; `split` also computes the statistics by eval set; `ranges`: the score ranges of metrics, by name."""
         self.by_set: dict[str, Repeats] = {}
         """The statistics for each eval set, by its id."""
         self.cases = 0
@@ -226,7 +233,7 @@ class Repeats:
         """Cases of which some trials passed and some failed."""
         self._counts: Counter[tuple[int, int]] = Counter()  # (passed, trials) of a case
         self._means: dict[str, ClusteredMean] = {}
-        self._split = split
+        self._split, self._ranges = split, ranges
         for case in cases:
             self.add(case)
 
@@ -242,7 +249,7 @@ class Repeats:
         self.count(case, scores)
         if self._split:
             if case.eval_set_id not in self.by_set:
-                self.by_set[case.eval_set_id] = Repeats(split=False)
+                self.by_set[case.eval_set_id] = Repeats(split=False, ranges=self._ranges)
             self.by_set[case.eval_set_id].count(case, scores)
 
     def count(self, case: CaseResult, scores: Mapping[str, tuple[float, int]]) -> None:
@@ -262,7 +269,7 @@ class Repeats:
 
     @property
     def trials(self) -> int:
-        """The number of trials of all cases."""
+        """The number of trials of all cases, those in error included."""
         return sum(total * cases for (_, total), cases in self._counts.items())
 
     @property
@@ -288,7 +295,10 @@ class Repeats:
 
     def means(self, *, confidence: float = CONFIDENCE) -> dict[str, Mean]:
         """Return each metric's mean over all trials that have a score, its standard error clustered by case."""
-        means = {name: mean.result(confidence=confidence) for name, mean in self._means.items()}
+        means = {
+            name: mean.result(confidence=confidence, within=self._ranges.get(name, (-inf, inf)))
+            for name, mean in self._means.items()
+        }
         return {name: mean for name, mean in means.items() if mean is not None}
 
     def _mean_of(self, estimate: Callable[[int, int, int], float], k: int) -> Mean | None:
@@ -298,7 +308,7 @@ class Repeats:
         for (passed, total), cases in self._counts.items():
             if total >= k:
                 mean.add(estimate(passed, total, k), 1, times=cases)
-        return mean.result()
+        return mean.result(within=(0.0, 1.0))
 
 
 # --- Fault rates of simulated conversations ---------------------------------------------------------------------------

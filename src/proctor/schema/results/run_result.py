@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 from proctor.common.registry import load_object
@@ -77,6 +78,8 @@ class SetSummary:
     """The required pass rate of a case; `None`: every metric's mean over the trials decides."""
     criteria: dict[str, Any] = field(default_factory=dict)
     """The criteria by metric as the config has them, as JSON: thresholds or objects."""
+    score_ranges: dict[str, tuple[float, float]] = field(default_factory=dict)
+    """The lowest and the highest score of each metric that has both."""
 
 
 @dataclass(slots=True, repr=False)
@@ -165,7 +168,18 @@ class RunResult:
     @property
     def repeats(self) -> Repeats:
         """Statistics over the trials of all cases: pass^k, pass@k, means with their errors. Reads every case once."""
-        return Repeats(self.cases)
+        return Repeats(self.cases, ranges=self.score_ranges)
+
+    @property
+    def score_ranges(self) -> dict[str, tuple[float, float]]:
+        """The score ranges of the metrics, by name; a metric without one in a set has none."""
+        ranges: dict[str, tuple[float, float]] = {}
+        for one in self.sets:
+            for name in one.metrics:
+                low, high = one.score_ranges.get(name, (-inf, inf))
+                least, most = ranges.get(name, (low, high))
+                ranges[name] = min(low, least), max(high, most)
+        return ranges
 
     @property
     def means(self) -> dict[str, Mean]:

@@ -427,6 +427,7 @@ def _set_summary(one: SetManifest, judged: JudgedSet | None) -> SetSummary:
         summary.config_source = judged.config_source
         gating = [metric.name for metric in judged.metrics if metric.gate]
         summary.metrics = gating + [metric.name for metric in judged.metrics if not metric.gate]
+        summary.score_ranges = {one.name: one.score_range for one in judged.metrics if one.score_range}
         summary.skipped_metrics = dict(judged.skipped_metrics)
         summary.rule = _rule(judged, one.num_runs)
         summary.criteria = dict(judged.config.get("criteria") or {})

@@ -110,7 +110,7 @@ function error({ standard_error }: MeanFigure): string {
 
 /** The bounds of an interval of shares; empty if they say nothing. */
 function bounds({ low, high }: MeanFigure): string {
-  return low === null || high === null || (low <= 0 && high >= 1) ? "" : `${numText(Math.max(0, low))}–${numText(Math.min(1, high))}`;
+  return low === null || high === null || (low <= 0 && high >= 1) ? "" : `${numText(low)}–${numText(high)}`;
 }
 
 function scoreText3(value: number): string {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
+from math import inf
 from typing import TYPE_CHECKING
 
 from proctor.reports.content.failure_causes import Cause, cause_of, group_failures
@@ -146,10 +147,10 @@ def _cost_interval(store: Store, pages: RunPageCache, selected: SelectedRun) -> 
     clusters = ClusteredMean()
     for cost, attempts in costs:
         clusters.add(cost / max(1, attempts), attempts)
-    mean = clusters.result()
+    mean = clusters.result(within=(0.0, inf))
     if mean is None or mean.low is None or mean.high is None:
         return None
-    return CostInterval(run_id=run.run_id, low=max(0.0, mean.low), high=mean.high, cases=len(costs))
+    return CostInterval(run_id=run.run_id, low=mean.low, high=mean.high, cases=len(costs))
 
 
 def _executed(run: RunRecord) -> int:
