@@ -257,6 +257,29 @@ def test_a_run_with_more_trials_is_not_more_expensive(client: TestClient, contex
     assert costs[0] == pytest.approx(costs[1])
 
 
+def test_a_trial_that_crashed_without_usage_is_not_in_the_mean_cost(
+    client: TestClient, context: ServerContext
+) -> None:
+    asked: list[str] = []
+
+    def crashes(text: str) -> dict[str, Any]:
+        asked.append(text)
+        if len(asked) % 2:
+            raise ValueError("no answer")
+        usage = {"prompt_token_count": 1000, "candidates_token_count": 10}
+        return {"text": good(text), "usage_metadata": usage, "model_version": "gpt-4o"}
+
+    one = {**SET, "eval_cases": SET["eval_cases"][:1]}
+    run = proctor.evaluate_sync(
+        crashes, one, config=CONFIG, num_runs=4, concurrency=1, store=context.store_url
+    )
+    assert run.cost
+    (head,) = got(client, "/api/matrix", runs="latest")["runs"]
+    (listed,) = got(client, "/api/history")["runs"]
+    assert head["cost"] == listed["trial_cost"] == pytest.approx(run.cost / 2)
+    assert got(client, "/api/runs/latest/case-extras")["attempts"] == [2]
+
+
 def test_a_cost_without_that_of_the_agent_is_unknown(client: TestClient, context: ServerContext) -> None:
     proctor.evaluate_sync(good, SET, config=JUDGED, judge=Judge(), store=context.store_url)
     (run,) = got(client, "/api/matrix", runs="latest")["runs"]

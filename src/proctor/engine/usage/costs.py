@@ -249,6 +249,11 @@ def costs_of(trial: Trial) -> list[Spent]:
     return costs.spent()
 
 
+def lacks_usage(evidence: bytes) -> bool:
+    """Return whether an attempt at a trial, given its JSON, failed before the agent reported usage."""
+    return b'"failure":' in evidence and b'"usage_metadata":' not in evidence
+
+
 class RunCosts:
     """The costs of one run, and its judges."""
 

@@ -54,7 +54,7 @@ class HistoryRun:
     stopped_by: str = ""
     """What stopped it before its end, such as `Ctrl-C`; empty if nothing did."""
     trial_cost: float | None = None
-    """US dollars per attempt at a trial, agent and judges together; `None`: unknown, or the history has only a part of the sets."""
+    """US dollars per attempt at a trial that reported usage, agent and judges together; `None`: unknown, or only some sets are looked at."""
 
     def __bool__(self) -> bool:
         return self.outcome is Outcome.PASSED

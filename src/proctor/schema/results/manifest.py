@@ -14,7 +14,7 @@ from proctor.common.safe_text import count_text
 from proctor.errors import UnknownNameError
 from proctor.schema.evidence.trial import Failure
 from proctor.schema.format.wire_model import WireModel
-from proctor.schema.results.model_usage import Spent, run_cost
+from proctor.schema.results.model_usage import Spent
 from proctor.schema.results.run_result import Outcome, RunKind
 from proctor.schema.results.score import JudgedBy
 from proctor.schema.serialize import json_hash
@@ -258,12 +258,6 @@ class RunSummary(WireModel):
     def live_text(self) -> str:
         """The trials that run now, such as `4 trials in flight`; empty if none does."""
         return f"{count_text(self.in_flight, 'trial')} in flight" if self.in_flight else ""
-
-    @property
-    def trial_cost(self) -> float | None:
-        """US dollars per attempt at a trial, agent and judges together; `None`: unknown."""
-        cost = run_cost(self.spent)
-        return cost / self.attempts if cost is not None and self.attempts else None
 
 
 @dataclass(frozen=True, slots=True)

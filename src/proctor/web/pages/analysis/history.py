@@ -49,7 +49,7 @@ class HistoryRunPart(PageModel):
     stopped_by: str
     """What stopped it before its end; empty if nothing did."""
     trial_cost: float | None
-    """US dollars per attempt at a trial: per case, a run with more trials would seem more expensive. Null: unknown."""
+    """US dollars per attempt at a trial that reported usage: per case, a run with more trials would seem more expensive. Null: unknown."""
 
 
 class TurningPart(PageModel):

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from proctor.common.json_values import JsonObject
-from proctor.engine.usage.costs import cost_of_case
+from proctor.engine.usage.costs import cost_of_case, lacks_usage
 from proctor.schema.format.wire_model import PageModel
 from proctor.web.pages.runs.tool_usage import ToolFigures, ToolUsage
 
@@ -27,7 +27,7 @@ class CaseExtras(PageModel):
     costs: list[float | None]
     """US dollars by position; null: unknown. Empty if no cost is known."""
     attempts: list[int]
-    """The attempts at trials that the costs cover, by position."""
+    """The attempts at trials that the costs cover, by position: those that reported usage."""
 
 
 class TextMatch(PageModel):
@@ -51,9 +51,10 @@ def case_extras(store: Store, run_id: str, judging: int) -> CaseExtras:
         for position, case in enumerate(run.cases):
             costs.append(cost_of_case(case))
             trials = [one for trial in case.trials for one in (*trial.earlier, trial)]
-            attempts.append(len(trials))
-            for one in trials:
-                usage.add(position, one.evidence_json())
+            documents = [one.evidence_json() for one in trials]
+            attempts.append(sum(not lacks_usage(document) for document in documents))
+            for document in documents:
+                usage.add(position, document)
     else:  # without costs the scores need not be read
         for position, _, evidence in store.attempts(run_id):
             usage.add(position, evidence)

@@ -9,13 +9,11 @@ from proctor.common.safe_text import shorten
 from proctor.reports.content.case_digest import Row, line_up
 from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.manifest import RunRecord
-from proctor.schema.results.model_usage import run_cost
 from proctor.schema.results.run_result import CaseResult, Outcome, RunResult
 from proctor.web.pages.base import MeanFigure, Share, mean_figure, passed_share
 from proctor.web.pages.runs.case_table import LETTERS, SECONDS, TOKENS
 
 _LONGEST_WHY = 300
-_LEFT_OUT = (Outcome.SKIPPED, Outcome.NOT_RUN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +24,7 @@ class MatrixRun:
     short: str
     commit: str | None
     cases: Sequence[CaseResult]
+    trial_cost: float | None
 
 
 class MatrixHead(PageModel):
@@ -49,7 +48,7 @@ class MatrixHead(PageModel):
     tokens: MeanFigure | None
     """The mean number of tokens of a turn; null: not reported."""
     cost: float | None
-    """The cost of a trial in US dollars, agent and judges together; null: unknown."""
+    """US dollars per trial that reported usage, agent and judges together; null: unknown."""
 
 
 class MatrixCell(PageModel):
@@ -119,15 +118,8 @@ def _head(run: MatrixRun, result: RunResult) -> MatrixHead:
         k=k,
         seconds=figures.get(SECONDS),
         tokens=figures.get(TOKENS),
-        cost=_trial_cost(run),
+        cost=run.trial_cost,
     )
-
-
-def _trial_cost(run: MatrixRun) -> float | None:
-    """Return US dollars per executed trial: per case, a run with more trials would seem more expensive."""
-    trials = sum(trial.outcome not in _LEFT_OUT for case in run.cases for trial in case.trials)
-    cost = run_cost(run.record.summary.spent)
-    return cost / trials if cost is not None and trials else None
 
 
 def _row(row: Row, places: Sequence[dict[int, int]]) -> MatrixRow:
