@@ -70,13 +70,22 @@ def test_it_states_the_counts_and_each_metric_with_its_threshold() -> None:
 
 
 def test_a_metric_that_could_not_be_computed_is_not_missed() -> None:
-    broken = case("c", Outcome.ERROR, metric("m", [1.0], 0.8, Outcome.ERROR))
+    broken = case("c", Outcome.ERROR, metric("m", [None], 0.8, Outcome.ERROR))
     scored = [case("a", P, metric("m", [1.0], 0.8)), case("b", F, metric("m", [0.25], 0.8, F))]
     assert "threshold 0.8 \u00b7 missed in 1 of 2, 1 in error" in texts(run(*scored, broken))
     assert "threshold 0.8 \u00b7 1 in error" in texts(run(broken))
     assert 'rect class="fail"' not in written(
         run(case("c", Outcome.ERROR, metric("m", [1.0], 0.8, Outcome.ERROR)))
     )
+
+
+def test_an_error_of_the_agent_in_one_trial_leaves_the_case_among_those_that_are_scored() -> None:
+    met = case("a", Outcome.ERROR, metric("m", [1.0, None], 0.8, Outcome.ERROR))
+    missed = case("b", Outcome.ERROR, metric("m", [0.25, None], 0.8, Outcome.ERROR))
+    picture = texts(run(met, missed))
+    assert "threshold 0.8 \u00b7 missed in 1 of 2" in picture
+    assert "in error" not in picture
+    assert "0.2 to 0.3: 1 case, 0.9 to 1: 1 case" in picture
 
 
 def test_its_size_is_bounded_and_it_states_what_is_left_out() -> None:

@@ -15,12 +15,14 @@ from fastapi.testclient import TestClient
 
 from proctor.reports.content.case_digest import deciding, reason_of
 from proctor.reports.content.failure_causes import Cause
+from proctor.schema.evidence.trial import Failure
 from proctor.schema.results.manifest import RunSummary
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome
 from proctor.stores.base import TrialRecord
 from proctor.stores.sqlite.file import open_store
 from proctor.web.pages.bounded_cache import BoundedCache
 from proctor.web.pages.runs.case_table import CaseRow, case_row
+from proctor.web.pages.runs.run_page import Figures
 from proctor.web.server.app import create_app
 from proctor.web.server.context import ServerContext
 from proctor.web.server.launch import prepare_first_request
@@ -183,11 +185,11 @@ def test_a_row_counts_a_metric_as_missed_or_in_error_as_the_table_of_all_metrics
     rows, page = page_of(asked, project[1][name], "/cases")["items"], page_of(asked, project[1][name])
     for metric in page["metrics"]:
         missed, errors = ([row for row in rows if metric["name"] in row[key]] for key in ("missed", "errors"))
-        assert len(missed) == (metric["outcomes"].get("failed", 0) if metric["gate"] else 0)
-        assert len(errors) == metric["outcomes"].get("error", 0)
+        assert (len(missed), len(errors)) == (metric["missed"], metric["errors"])
+        assert metric["scored"] == (metric["mean"] or {"cases": 0})["cases"]
 
 
-def test_an_error_is_not_a_miss_even_with_a_score(
+def test_a_metric_with_a_score_is_in_error_only_if_it_failed_itself(
     project: tuple[Path, dict[str, str]], asked: TestClient
 ) -> None:
     rows = page_of(asked, project[1]["two sets, a rule"], "/cases")["items"]
@@ -201,9 +203,22 @@ def test_an_error_is_not_a_miss_even_with_a_score(
         "break": ([], ["response_match_score"]),
         "always <script>alert(1)</script>": ([], []),
     }
-    metric = MetricVerdict("m", Outcome.ERROR, 1.0, 0.8)
-    row = case_row(0, CaseResult("set", "case", Outcome.ERROR, metrics={"m": metric}), None)
-    assert (row.scores, row.missed, row.errors) == ({"m": 1.0}, [], ["m"])
+    judge = Failure(where="metric", message="no answer")
+    metrics = {
+        "met": MetricVerdict("met", Outcome.ERROR, 1.0, 0.8),
+        "missed": MetricVerdict("missed", Outcome.ERROR, 0.5, 0.8),
+        "judged": MetricVerdict("judged", Outcome.ERROR, 1.0, 0.8, failure=judge),
+        "unknown": MetricVerdict("unknown", Outcome.ERROR, None, 0.8),
+        "reported": MetricVerdict("reported", Outcome.ERROR, 0.5, 0.8, gate=False),
+    }
+    case = CaseResult("set", "case", Outcome.ERROR, metrics=metrics)
+    row = case_row(0, case, None)
+    assert (row.missed, row.errors) == (["missed"], ["judged", "unknown"])
+    figures = Figures()
+    figures.add(case)
+    assert [(one.scored, one.missed, one.errors) for one in figures.parts({}, {})] == [
+        (1, 0, 0), (1, 1, 0), (1, 0, 1), (0, 0, 1), (1, 0, 0),
+    ]  # fmt: skip
 
 
 def test_a_page_shows_what_exactly_was_run(project: tuple[Path, dict[str, str]], asked: TestClient) -> None:

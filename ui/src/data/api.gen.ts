@@ -3654,10 +3654,12 @@ export interface components {
             /** Thresholds */
             thresholds: number[];
             mean: components["schemas"]["MeanFigure"] | null;
-            /** Outcomes */
-            outcomes: {
-                [key: string]: number;
-            };
+            /** Scored */
+            scored: number;
+            /** Missed */
+            missed: number;
+            /** Errors */
+            errors: number;
             change: components["schemas"]["MeanFigure"] | null;
         };
         /**

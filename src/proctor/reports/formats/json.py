@@ -27,7 +27,7 @@ from proctor.reports.formats.json_text import (
     score_data,
 )
 from proctor.schema.evidence.trial import Failure
-from proctor.schema.results.case_result import FaultRates, Repeats
+from proctor.schema.results.case_result import FaultRates, Repeats, ScoreRanges
 from proctor.schema.results.run_result import (
     CaseResult,
     MetricVerdict,
@@ -70,14 +70,14 @@ def _write_run(write: Write, run: RunResult) -> None:
     head, notes = json_line(_run_head(run))
     write(head[:-1])
     write(f', "notes": {json_list(notes)},\n"cases": [')
-    repeats, whose_fault = Repeats(ranges=run.score_ranges), FaultRates()
+    repeats, whose_fault = Repeats(), FaultRates()
     for index, case in enumerate(run.cases):
         write(",\n" if index else "\n")
         _write_case(write, case)
         repeats.add(case)
         whose_fault.add(case)
     text, _ = json_line(
-        {"repeats": _repeats(repeats), "at_fault": fault_data(whose_fault)}
+        {"repeats": _repeats(repeats, run.score_ranges), "at_fault": fault_data(whose_fault)}
     )  # a mean of NaN is null, as the scores that made it
     write(f"\n],\n{text[1:]}")
 
@@ -163,15 +163,18 @@ def _metric(metric: MetricVerdict) -> dict[str, object]:
 _MOST = 10
 
 
-def _repeats(repeats: Repeats) -> dict[str, object] | None:
+def _repeats(repeats: Repeats, ranges: ScoreRanges) -> dict[str, object] | None:
     """Return the statistics over the trials of all cases; `None` if no case has several trials."""
     if repeats.most_trials < 2:
         return None
     by_set = repeats.by_set if len(repeats.by_set) > 1 else {}
-    return {**_in_a_row(repeats), "sets": {name: _in_a_row(one) for name, one in by_set.items()}}
+    return {
+        **_in_a_row(repeats, ranges),
+        "sets": {name: _in_a_row(one, ranges) for name, one in by_set.items()},
+    }
 
 
-def _in_a_row(repeats: Repeats) -> dict[str, object]:
+def _in_a_row(repeats: Repeats, ranges: ScoreRanges) -> dict[str, object]:
     most = repeats.most_trials
     ks = [*range(1, min(most, _MOST) + 1), *([most] if most > _MOST else [])]
     return {
@@ -181,7 +184,7 @@ def _in_a_row(repeats: Repeats) -> dict[str, object]:
         "trials_passed": repeats.trials_passed,
         "pass_hat": {str(k): _mean(repeats.pass_hat(k)) for k in ks},
         "pass_at": {str(k): _mean(repeats.pass_at(k)) for k in ks},
-        "means": {name: _mean(mean) for name, mean in repeats.means().items()},
+        "means": {name: _mean(mean) for name, mean in repeats.means(ranges).items()},
     }
 
 

@@ -28,7 +28,6 @@ from proctor.schema.results.score import MetricVerdict
 MOST_RUNS, MOST_METRICS, _MOST_FAULTS = 6, 12, 3
 _MOST_BINS = 10
 _NO_SHARES = ("token_usage", "invocation_duration")
-_UNDECIDED = frozenset({Outcome.NOT_RUN, Outcome.SKIPPED, Outcome.NOT_APPLICABLE})
 _WIDTH, _MARGIN, _CELL, _CELL_HEIGHT, _BARS = 720.0, 20.0, 330.0, 120.0, 44.0
 _TONES = {
     Outcome.PASSED: "pass",
@@ -181,15 +180,15 @@ class _Scores:
     scored: int = 0
     failed: int = 0
     errors: int = 0
-    """The numbers of cases that were scored, that missed the metric, and whose score could not be computed."""
+    """The numbers of cases that have a score, that missed the metric, and in which it is in error."""
     _values: array[float] = field(default_factory=lambda: array("d"))
     _missed: bytearray = field(default_factory=bytearray)
 
     def add(self, verdict: MetricVerdict) -> None:
         self.gate |= verdict.gate
-        self.scored += verdict.outcome not in _UNDECIDED and verdict.outcome is not Outcome.ERROR
+        self.scored += verdict.score is not None
         self.failed += verdict.is_missed
-        self.errors += verdict.outcome is Outcome.ERROR
+        self.errors += verdict.is_in_error
         if verdict.threshold is not None:
             self.thresholds.add(verdict.threshold)
         if verdict.score is not None and math.isfinite(verdict.score):

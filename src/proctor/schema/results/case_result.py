@@ -211,20 +211,18 @@ class _WaitingResult(LazyObject, CaseResult):
 # --- Pass rates of repeated trials -------------------------------------------------------------------------------------
 
 
+ScoreRanges = Mapping[str, tuple[float, float]]
+"""The lowest and the highest score of metrics, by name."""
+
+
 class Repeats:
     """Statistics over the trials of many cases, updated one case at a time, in constant memory.
 
     Skipped cases, and cases with trials that were not reached, do not count. A trial in error is not a pass.
     """
 
-    def __init__(
-        self,
-        cases: Iterable[CaseResult] = (),
-        *,
-        split: bool = True,
-        ranges: Mapping[str, tuple[float, float]] = MappingProxyType({}),
-    ) -> None:
-        """Add `cases`; `split` also computes the statistics by eval set; `ranges`: the score ranges of metrics, by name."""
+    def __init__(self, cases: Iterable[CaseResult] = (), *, split: bool = True) -> None:
+        """Add `cases`; `split` also computes the statistics by eval set."""
         self.by_set: dict[str, Repeats] = {}
         """The statistics for each eval set, by its id."""
         self.cases = 0
@@ -233,7 +231,7 @@ class Repeats:
         """Cases of which some trials passed and some failed."""
         self._counts: Counter[tuple[int, int]] = Counter()  # (passed, trials) of a case
         self._means: dict[str, ClusteredMean] = {}
-        self._split, self._ranges = split, ranges
+        self._split = split
         for case in cases:
             self.add(case)
 
@@ -249,7 +247,7 @@ class Repeats:
         self.count(case, scores)
         if self._split:
             if case.eval_set_id not in self.by_set:
-                self.by_set[case.eval_set_id] = Repeats(split=False, ranges=self._ranges)
+                self.by_set[case.eval_set_id] = Repeats(split=False)
             self.by_set[case.eval_set_id].count(case, scores)
 
     def count(self, case: CaseResult, scores: Mapping[str, tuple[float, int]]) -> None:
@@ -293,10 +291,18 @@ class Repeats:
         """
         return self._mean_of(pass_at, k)
 
-    def means(self, *, confidence: float = CONFIDENCE) -> dict[str, Mean]:
-        """Return each metric's mean over all trials that have a score, its standard error clustered by case."""
+    def means(
+        self,
+        ranges: ScoreRanges = MappingProxyType({}),
+        *,
+        confidence: float = CONFIDENCE,
+    ) -> dict[str, Mean]:
+        """Return each metric's mean over all trials that have a score, its standard error clustered by case.
+
+        The interval of a mean is within the range of the metric, if `ranges` has it.
+        """
         means = {
-            name: mean.result(confidence=confidence, within=self._ranges.get(name, (-inf, inf)))
+            name: mean.result(confidence=confidence, within=ranges.get(name, (-inf, inf)))
             for name, mean in self._means.items()
         }
         return {name: mean for name, mean in means.items() if mean is not None}

@@ -168,7 +168,7 @@ class RunResult:
     @property
     def repeats(self) -> Repeats:
         """Statistics over the trials of all cases: pass^k, pass@k, means with their errors. Reads every case once."""
-        return Repeats(self.cases, ranges=self.score_ranges)
+        return Repeats(self.cases)
 
     @property
     def score_ranges(self) -> dict[str, tuple[float, float]]:
@@ -184,7 +184,7 @@ class RunResult:
     @property
     def means(self) -> dict[str, Mean]:
         """Each metric's mean over all trials, with a standard error clustered by case and its 95 % CI."""
-        return self.repeats.means()
+        return self.repeats.means(self.score_ranges)
 
     def pass_hat(self, k: int) -> float | None:
         """Return pass^k, the probability that `k` trials of a case all pass, as the mean over the cases.

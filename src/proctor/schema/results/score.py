@@ -256,8 +256,15 @@ class MetricVerdict:
 
     @property
     def is_missed(self) -> bool:
-        """Whether it takes part in the verdict and its score does not meet the threshold; an error is not a miss."""
-        return self.gate and self.outcome is Outcome.FAILED
+        """Whether it takes part in the verdict and does not meet the threshold, by the trials that have a score."""
+        if not self.gate or self.outcome is not Outcome.ERROR:
+            return self.gate and self.outcome is Outcome.FAILED
+        return self.score is not None and self.threshold is not None and self.score < self.threshold
+
+    @property
+    def is_in_error(self) -> bool:
+        """Whether the metric itself failed, or no trial has a score because of an error; not an agent's error in some trials."""
+        return self.outcome is Outcome.ERROR and (self.score is None or self.failure is not None)
 
     @property
     def scored(self) -> int:

@@ -3,7 +3,7 @@ import type { CaseRow, LiveProgress, RunManagement, RunPage } from "../../data/t
 import { noMatchText, asMarkdown, comparisonText, decidingMetrics, progressTexts, unfinishedText, deletionText, partialExportText, replacedBaseline } from "./runText";
 
 function metric(name: string, failed: number, gate = true): RunPage["metrics"][number] {
-  return { name, short: name, gate, thresholds: [1], mean: null, change: null, outcomes: { passed: 9 - failed, failed } };
+  return { name, short: name, gate, thresholds: [1], mean: null, change: null, scored: 9, missed: failed, errors: 0 };
 }
 
 const MANY = [metric("a", 0), metric("b", 2), metric("c", 0), metric("d", 5), metric("e", 0), metric("f", 9, false)];

@@ -97,8 +97,8 @@ export function trialCounts({ trials }: Pick<RunPage, "trials">): { count: numbe
 }
 
 /** In how many cases a metric needs a look: it was missed, or it is in error. */
-export function troubleCount({ outcomes }: Pick<RunPage["metrics"][number], "outcomes">): number {
-  return (outcomes.failed ?? 0) + (outcomes.error ?? 0);
+export function troubleCount({ missed, errors }: Pick<RunPage["metrics"][number], "missed" | "errors">): number {
+  return missed + errors;
 }
 
 /** The metrics that decide; of many, as many as there is room for: those missed or in error in most cases. */

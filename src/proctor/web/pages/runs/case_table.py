@@ -54,9 +54,9 @@ class CaseRow(PageModel):
     scores: dict[str, float | None]
     """The mean over the trials by metric, without those of `seconds` and `tokens`; null: not computed."""
     missed: list[str]
-    """The deciding metrics whose threshold was not met."""
+    """The deciding metrics whose threshold was not met, by the trials that have a score."""
     errors: list[str]
-    """The metrics that are in error: not every trial could be scored."""
+    """The metrics that failed themselves, or that have no score because of an error."""
     low: float | None
     """The confidence interval of its pass rate, if it has several trials."""
     high: float | None
@@ -115,7 +115,7 @@ def case_row(position: int, case: CaseResult, cause: Cause | None) -> CaseRow:
         cause=cause.text if cause else "",
         scores=_scores(case),
         missed=[name for name, metric in case.metrics.items() if metric.is_missed],
-        errors=[name for name, metric in case.metrics.items() if metric.outcome is Outcome.ERROR],
+        errors=[name for name, metric in case.metrics.items() if metric.is_in_error],
         low=low,
         high=high,
         cost=None,

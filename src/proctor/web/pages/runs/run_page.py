@@ -18,10 +18,10 @@ from proctor.reports.content.run_list import ListedRun
 from proctor.reports.content.summary import VOID
 from proctor.reports.content.symbols import UNICODE, short_names
 from proctor.schema.format.wire_model import PageModel
-from proctor.schema.results.case_result import FaultRates, Repeats
+from proctor.schema.results.case_result import FaultRates, Repeats, ScoreRanges
 from proctor.schema.results.manifest import Judging, Manifest, RunState
 from proctor.schema.results.model_usage import Spent, total_cost
-from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, RunResult, SetSummary
+from proctor.schema.results.run_result import CaseResult, Outcome, RunResult, SetSummary
 from proctor.web.pages.base import MeanFigure, Share, copy_fields, mean_figure, passed_share, share
 from proctor.web.pages.runs.case_table import CauseGroup
 
@@ -47,8 +47,10 @@ class MetricPart(PageModel):
     thresholds: list[float]
     """One threshold, or several if sets differ."""
     mean: MeanFigure | None
-    outcomes: dict[Outcome, int]
-    """The number of cases by the metric's outcome."""
+    scored: int
+    missed: int
+    errors: int
+    """The numbers of cases that have a score, that miss the threshold by it, and in which the metric is in error."""
     change: MeanFigure | None = None
     """The mean change of the cases' scores since the run with which this one is compared; null: no case is in both."""
 
@@ -58,7 +60,8 @@ class Figures:
     """Accumulates the figures of all cases of a run."""
 
     digest: Digest = field(default_factory=Digest)
-    metrics: dict[str, Counter[Outcome]] = field(default_factory=dict)
+    metrics: dict[str, Counter[str]] = field(default_factory=dict)
+    """By metric the number of cases that have a score (`scored`), that missed it (`missed`), and in which it is in error (`errors`)."""
     gates: dict[str, bool] = field(default_factory=dict)
     thresholds: dict[str, set[float]] = field(default_factory=dict)
 
@@ -66,24 +69,22 @@ class Figures:
         """Add one case; its evidence and the scores of its trials are not read."""
         self.digest.add(case)
         for name, metric in case.metrics.items():
-            self._add_metric(name, metric)
-
-    def _add_metric(self, name: str, metric: MetricVerdict) -> None:
-        if (outcomes := self.metrics.get(name)) is None:
-            outcomes = self.metrics[name] = Counter()
-        outcomes[metric.outcome] += 1
-        self.gates[name] = self.gates.get(name, False) or metric.gate
-        if metric.threshold is not None:
-            self.thresholds.setdefault(name, set()).add(metric.threshold)
+            counts = self.metrics.setdefault(name, Counter())
+            counts["scored"] += metric.score is not None
+            counts["missed"] += metric.is_missed
+            counts["errors"] += metric.is_in_error
+            self.gates[name] = self.gates.get(name, False) or metric.gate
+            if metric.threshold is not None:
+                self.thresholds.setdefault(name, set()).add(metric.threshold)
 
     @property
     def repeats(self) -> Repeats:
         """The repeats of all cases."""
         return self.digest.repeats
 
-    def parts(self, changes: Mapping[str, MeanFigure]) -> list[MetricPart]:
-        """Return each metric, the deciding ones first; `changes`: by metric since the run with which this one is compared."""
-        means, short = self.repeats.means(), short_names(list(self.metrics))
+    def parts(self, changes: Mapping[str, MeanFigure], ranges: ScoreRanges) -> list[MetricPart]:
+        """Return each metric, the deciding ones first; `changes`: since the run with which this one is compared."""
+        means, short = self.repeats.means(ranges), short_names(list(self.metrics))
         names = sorted(self.metrics, key=lambda name: not self.gates[name])
         return [
             MetricPart(
@@ -92,7 +93,9 @@ class Figures:
                 gate=self.gates[name],
                 thresholds=sorted(self.thresholds.get(name, ())),
                 mean=mean_figure(means[name]) if name in means else None,
-                outcomes=dict(self.metrics[name]),
+                scored=self.metrics[name]["scored"],
+                missed=self.metrics[name]["missed"],
+                errors=self.metrics[name]["errors"],
                 change=changes.get(name),
             )
             for name in names
@@ -374,7 +377,7 @@ def run_page(
         pass_rate_text=summary.rate(run, UNICODE),
         flaky=repeats.flaky,
         pass_k=pass_ks(repeats),
-        metrics=figures.parts(changes),
+        metrics=figures.parts(changes, run.score_ranges),
         causes=[copy_fields(CauseGroup, group, text=group.cause.text) for group in causes],
         figures=figures.digest.figures(),
         cost=run.cost,

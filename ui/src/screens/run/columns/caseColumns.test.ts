@@ -5,7 +5,7 @@ import { metricText } from "./metricScore";
 
 function reasonBelow(metrics: number, num_runs: number, { costs = false, more = [] as string[] } = {}): boolean {
   const names = [...Array.from({ length: metrics }, (_, at) => `metric_${at}`), ...more];
-  const page = { sets: ["a"], num_runs, metrics: names.map((name) => ({ name, short: name, thresholds: [1], gate: true, outcomes: {} })) } as unknown as RunPage;
+  const page = { sets: ["a"], num_runs, metrics: names.map((name) => ({ name, short: name, thresholds: [1], gate: true, scored: 0, missed: 0, errors: 0 })) } as unknown as RunPage;
   return columnsOf(page, { costs, chosen: [...names, ...(costs ? ["cost"] : [])] }).find(({ id }) => id === "why")?.below === "always";
 }
 
@@ -23,7 +23,7 @@ describe("where the reason of a case is", () => {
 
 describe("the columns of metrics", () => {
   it("include those with fields of their own, under the names that an address has", () => {
-    const metrics = ["match", "token_usage_v1", "invocation_duration_v1", "tool_call_count_v1"].map((name) => ({ name, short: name, thresholds: [], gate: name === "match", outcomes: {} }));
+    const metrics = ["match", "token_usage_v1", "invocation_duration_v1", "tool_call_count_v1"].map((name) => ({ name, short: name, thresholds: [], gate: name === "match", scored: 0, missed: 0, errors: 0 }));
     const page = { sets: ["a"], num_runs: 1, metrics } as unknown as RunPage;
     const ids = columnsOf(page, { costs: true, chosen: ["match", "tokens", "seconds", "tool_call_count_v1"] }).map(({ id }) => id);
     expect(ids).toEqual(["case", "outcome", "why", "match", "tokens", "seconds", "tool_call_count_v1"]);

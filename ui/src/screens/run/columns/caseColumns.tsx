@@ -76,7 +76,7 @@ function MetricCell({ row, name }: { row: CaseRow; name: string }) {
   const text = metricText(row, name);
   if (!row.errors.includes(name)) return <span className={`num ${row.missed.includes(name) ? styles.missed : ""}`}>{text}</span>;
   return (
-    <span className={`num ${inkClass("error")}`} title="Error: this metric could not be computed in every trial">
+    <span className={`num ${inkClass("error")}`} title="Error: this metric failed, or no trial has a score">
       <span aria-hidden>{signOf("error")} </span>
       {text !== "error" && <span className="hidden">error: </span>}
       {text}

@@ -6,12 +6,8 @@ import { numText, scoreText, standardErrorText } from "../../../components/text/
 import { columnName, scoreOf } from "../columns/metricScore";
 import { troubleCount } from "../runText";
 
-const NOT_SCORED = ["error", "not_run", "skipped", "not_applicable"];
-
-/** How many of the cases that were scored missed a metric, and how many are in error, each with the filter of these cases. */
-export function missedParts({ name, outcomes }: Pick<MetricPart, "name" | "outcomes">): { text: string; filter: string }[] {
-  const scored = Object.entries(outcomes).reduce((sum, [outcome, count]) => (NOT_SCORED.includes(outcome) ? sum : sum + (count ?? 0)), 0);
-  const [missed, errors] = [outcomes.failed ?? 0, outcomes.error ?? 0];
+/** How many of the cases that have a score missed a metric, and in how many it is in error, each with the filter of these cases. */
+export function missedParts({ name, scored, missed, errors }: Pick<MetricPart, "name" | "scored" | "missed" | "errors">): { text: string; filter: string }[] {
   const parts = scored || !errors ? [{ text: `${numText(missed)} of ${numText(scored)}`, filter: missed && canFilter(name) ? `missed:${name}` : "" }] : [];
   return errors ? [...parts, { text: `${numText(errors)} in error`, filter: canFilter(name) ? `error:${name}` : "" }] : parts;
 }
