@@ -51,7 +51,7 @@ def test_from_the_run_to_the_fault_that_its_case_does_not_notice(
     expect(main).to_contain_text("blind to wrong numbers, wrong dates, negations")
     blind = page.get_by_role("row").filter(has_text="wrong numbers").first
     expect(blind).to_contain_text("0 of 3")
-    expect(blind.get_by_role("img", name="wrong numbers: 0 % caught, 95 % CI")).to_be_visible()
+    expect(blind.get_by_role("img", name="wrong numbers: 0 % caught, 0 of 3, 95 % CI")).to_be_visible()
     axe(page)
     fits(page)
     shot(page, "audit")

@@ -27,7 +27,7 @@ def test_votes_and_rubrics_are_reported_with_their_rationale(
     expect(judge).to_contain_text("3 votes, 2 more could not change the result")
     expect(judge).to_contain_text("The answer has no superlatives and no advertising.")
     expect(judge).to_contain_text("is a superlative, and reads like a brochure.")
-    judge.get_by_text("3 votes, 100").click()
+    judge.get_by_text("3 of 3 agree (100").click()
     expect(judge.locator("ol li")).to_have_count(3)
     expect(judge.locator("ol li").first).to_contain_text("sober no")
     axe(page)

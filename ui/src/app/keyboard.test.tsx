@@ -80,6 +80,25 @@ describe("keys", () => {
     await vi.waitFor(() => expect(struck).toEqual(["j", "x", "j"]));
   });
 
+  it("that are struck while kept ones take effect come after them", async () => {
+    const struck: string[] = [];
+    const keys = ["j", "Enter"].map((key) => binding(key, () => struck.push(key)));
+    const { again } = render(<Reading />);
+    press("j");
+    press("j");
+    again(<Bound bindings={keys} />);
+    press("Enter");
+    await vi.waitFor(() => expect(struck).toEqual(["j", "j", "Enter"]));
+  });
+
+  it("are for the page again after Escape has left a field", () => {
+    const { host } = render(<Bound bindings={[binding("j")]} />);
+    const field = host.querySelector("input") as HTMLInputElement;
+    field.focus();
+    press("Escape", field);
+    expect(document.activeElement).toBe(document.body);
+  });
+
   it("that are struck while a page is read are not for another page", async () => {
     const run = vi.fn();
     const { again } = render(<Reading />);

@@ -23,6 +23,7 @@ let listeners: (() => void)[] = [];
 let first = { key: "", at: 0 };
 let waits = 0; // parts of the page that are being read
 let struck = { keys: [] as string[], page: "" }; // the keys that did nothing meanwhile, and the page that they are for
+let timer = 0; // of the next of them
 
 /** The bindings of what is on the screen; the newest layer that can do something wins where two want the same key. */
 export function allBindings(): readonly Binding[] {
@@ -40,10 +41,15 @@ export function matchBinding(bindings: readonly Binding[], before: string, key: 
   return bindings.find((one) => before && one.keys === `${before} ${key}`) ?? bindings.find((one) => one.keys === key);
 }
 
+const OVERLAYS = "[role=menu],[role=listbox],[role=dialog]";
+
 /** True where keys are text. */
 function isTyping(target: EventTarget | null): boolean {
-  if (!(target instanceof HTMLElement)) return false;
-  if (target.isContentEditable || target.closest("[role=menu],[role=listbox],[role=dialog]")) return true;
+  return target instanceof HTMLElement && (target.closest(OVERLAYS) !== null || isField(target));
+}
+
+function isField(target: HTMLElement): boolean {
+  if (target.isContentEditable) return true;
   if (target instanceof HTMLInputElement) return !["checkbox", "radio", "button", "submit"].includes(target.type);
   return target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement;
 }
@@ -51,6 +57,8 @@ function isTyping(target: EventTarget | null): boolean {
 function handleKey(event: KeyboardEvent): void {
   if (event.key === "Escape") struck.keys = [];
   if (event.defaultPrevented || isChord(event)) return;
+  if (event.key === "Escape") return leaveField(event.target);
+  if (isStriking()) return keep(event);
   if (isTyping(event.target)) return event.key === "Enter" && isDialog(event.target) ? postpone(event) : undefined;
   const before = event.timeStamp - first.at < PATIENCE ? first.key : "";
   first = { key: event.key, at: event.timeStamp };
@@ -64,18 +72,47 @@ function handleKey(event: KeyboardEvent): void {
 
 /** Keep a key that does nothing while a part of the page is read: it takes effect when the part is there. */
 function postpone(event: KeyboardEvent): void {
-  if (struck.page !== shownPage()) struck = { keys: [], page: shownPage() };
-  if (!waits || event.repeat || !/^(.|Enter)$/u.test(event.key) || (event.key === " " && !struck.keys.length)) return;
+  if (waits && (event.key !== " " || keptKeys().length)) keep(event);
+}
+
+function keep(event: KeyboardEvent): void {
+  if (event.repeat || !/^(.|Enter)$/u.test(event.key)) return;
   event.preventDefault();
-  struck.keys.push(event.key);
+  keptKeys().push(event.key);
+  if (isStriking()) strikeSoon();
+}
+
+/** Whether kept keys can take effect now: a new key comes after them. */
+function isStriking(): boolean {
+  const [key] = keptKeys();
+  return key !== undefined && findBinding("", key) !== undefined;
+}
+
+/** Escape leaves a field, so that keys are no longer text. In a dialog or a list it closes that. */
+function leaveField(target: EventTarget | null): void {
+  if (target instanceof HTMLElement && isField(target) && !target.closest(OVERLAYS)) target.blur();
+}
+
+function strikeSoon(): void {
+  timer ||= window.setTimeout(() => {
+    timer = 0;
+    strikeKept();
+  });
 }
 
 /** Strike the kept keys, each after the page has followed the one before it. */
 function strikeKept(): void {
-  const [key] = struck.keys;
-  if (key === undefined || struck.page !== shownPage() || (!strike(key) && waits)) return;
-  struck = { keys: struck.keys.slice(1), page: shownPage() };
-  setTimeout(strikeKept);
+  const [key] = keptKeys();
+  if (key === undefined || (!strike(key) && waits)) return;
+  struck.keys = struck.keys.slice(1);
+  struck.page = shownPage();
+  strikeSoon();
+}
+
+/** The kept keys of the page that is shown; those of another page are forgotten. */
+function keptKeys(): string[] {
+  if (struck.page !== shownPage()) struck = { keys: [], page: shownPage() };
+  return struck.keys;
 }
 
 function shownPage(): string {
@@ -102,7 +139,7 @@ export function useWait(on = true): void {
     waits += 1;
     return () => {
       waits -= 1;
-      setTimeout(strikeKept);
+      strikeSoon();
     };
   }, [on]);
 }

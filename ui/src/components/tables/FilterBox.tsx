@@ -23,7 +23,7 @@ interface Props {
 
 const PAUSE = 150; // milliseconds without a key before the filter is taken
 
-/** A line to filter by. `/` goes there, Escape leaves it. */
+/** A line to filter by. `/` goes there; Enter or Escape leaves it. */
 export function FilterBox({ value, onChange, label, placeholder, offers = [], found, pause = PAUSE }: Props) {
   const [text, setText] = useState(value);
   const box = useRef<HTMLInputElement>(null);
@@ -55,8 +55,9 @@ export function FilterBox({ value, onChange, label, placeholder, offers = [], fo
         spellCheck={false}
         onChange={(event) => setText(event.target.value)}
         onKeyDown={(event) => {
-          if (event.key === "Escape") event.currentTarget.blur();
-          if (event.key === "Enter") send(text);
+          if (event.key !== "Enter") return;
+          send(text);
+          event.currentTarget.blur(); // the next keys are for the rows
         }}
       />
       {offers.length > 0 && (

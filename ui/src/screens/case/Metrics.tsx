@@ -12,6 +12,7 @@ import styles from "./CaseScreen.module.css";
 
 /** Every metric of the case over its trials, what is weak about them, and how the case was scored before. */
 export function Metrics({ page, number }: { page: CasePage; number: number | null }) {
+  const several = page.trials.length > 1;
   return (
     <>
       <div className={`panel ${styles.scroll}`} role="region" aria-label="Metrics">
@@ -20,14 +21,14 @@ export function Metrics({ page, number }: { page: CasePage; number: number | nul
             <tr>
               <th>Metric</th>
               <th>Verdict</th>
-              <th>{page.trials.length > 1 && <Term name="trials">Trials</Term>}</th>
-              <th>{page.trials.length > 1 && <Term name="confidenceInterval">Mean, 95 % CI</Term>}</th>
+              {several && <th><Term name="trials">Trials</Term></th>}
+              {several && <th><Term name="confidenceInterval">Mean, 95 % CI</Term></th>}
               <th>Why</th>
             </tr>
           </thead>
           <tbody>
             {page.metrics.map((metric) => (
-              <Row key={metric.name} metric={metric} several={page.trials.length > 1} at={page.trials.findIndex((one) => one.number === number)} />
+              <Row key={metric.name} metric={metric} several={several} at={page.trials.findIndex((one) => one.number === number)} />
             ))}
           </tbody>
         </table>
@@ -65,26 +66,29 @@ function Row({ metric, several, at }: { metric: MetricLine; several: boolean; at
           <Outcome outcome={metric.outcome}>{metric.score === null ? undefined : metric.held}</Outcome>
         )}
       </td>
-      <td className="num">
-        {several &&
-          shown.map((one, index) => (
+      {several && (
+        <td className="num">
+          {shown.map((one, index) => (
             <span key={index} className={styles.each} data-on={index === at || undefined} data-outcome={one.outcome}>
               {informs ? numText(one.score) : scoreText(one.score)}
             </span>
           ))}
-        {several && !shown.length && `${metric.trials.filter(({ outcome }) => outcome === "passed").length} of ${metric.trials.length} passed`}
-      </td>
-      <td>
-        {several && metric.low !== null && metric.high !== null && metric.low !== metric.high && metric.score !== null && !informs && (
-          <IntervalBar
-            value={metric.score}
-            low={metric.low}
-            high={metric.high}
-            mark={metric.threshold}
-            label={`${scoreText(metric.score)}, 95 % CI: ${scoreText(metric.low)} to ${scoreText(metric.high)}`}
-          />
-        )}
-      </td>
+          {!shown.length && `${metric.trials.filter(({ outcome }) => outcome === "passed").length} of ${metric.trials.length} passed`}
+        </td>
+      )}
+      {several && (
+        <td>
+          {metric.low !== null && metric.high !== null && metric.low !== metric.high && metric.score !== null && !informs && (
+            <IntervalBar
+              value={metric.score}
+              low={metric.low}
+              high={metric.high}
+              mark={metric.threshold}
+              label={`${scoreText(metric.score)}, 95 % CI: ${scoreText(metric.low)} to ${scoreText(metric.high)}`}
+            />
+          )}
+        </td>
+      )}
       <td className={styles.reasonCell}>
         <Prose text={metric.reason} />
       </td>

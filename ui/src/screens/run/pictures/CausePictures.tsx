@@ -31,7 +31,7 @@ export function CausePictures({ page, onFilter }: Props) {
           <tr>
             <th scope="col">Cause</th>
             <th scope="col">Cases</th>
-            <th scope="col">{against ? `In ${against.kind === "previous" ? "" : `${against.kind}, `}${against.short}` : ""}</th>
+            {against && <th scope="col">{`In ${against.kind === "previous" ? "" : `${against.kind}, `}${against.short}`}</th>}
             {trend && <th scope="col">Last {trend.runs.length} runs</th>}
           </tr>
         </thead>
@@ -49,7 +49,7 @@ export function CausePictures({ page, onFilter }: Props) {
                   <i data-failed style={{ width: `${(100 * cause.cases) / most}%` }} />
                 </span>
               </td>
-              <td data-label={against ? `in ${against.short}` : ""}>{cause.before === 0 ? <b className={styles.worse}>new</b> : sinceText(cause)}</td>
+              {against && <td data-label={`in ${against.short}`}>{cause.before === 0 ? <b className={styles.worse}>new</b> : sinceText(cause)}</td>}
               {trend && <Trend trend={trend} of={sizes.get(cause.text)} />}
             </tr>
           ))}
