@@ -141,6 +141,10 @@ def test_each_agent_has_its_own_history_and_line(
     expect(charts.first).to_contain_text(re.compile(r"pass rate.*95 % CI.*\d %"))
     charts.first.get_by_text("Numbers", exact=True).click()
     expect(charts.first.get_by_role("row")).to_have_count(1 + 3)
+    page.emulate_media(media="print")
+    boxes = [charts.nth(at).bounding_box() or {"x": -at} for at in range(2)]
+    assert boxes[0]["x"] == boxes[1]["x"]  # one below the other
+    page.emulate_media(media="screen")
     rows = page.get_by_role("table", name="Cases").get_by_role("row")
     expect(rows.nth(1)).to_contain_text("travel.flawed")
     expect(rows.nth(1)).to_contain_text("failed in its only run")

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
 
@@ -117,6 +118,16 @@ def test_one_case_run_by_run(ran: Callable[..., None], client: TestClient) -> No
         "not alike: the threshold of response_match_score"
     )
     assert page["command"] == "proctor history words/b"
+
+
+def test_a_run_of_chosen_cases_is_not_a_whole_run(
+    client: TestClient, context: ServerContext, tmp_path: Path
+) -> None:
+    file = tmp_path / "words.evalset.json"
+    file.write_text(json.dumps(eval_set("a", "b")))
+    for cases in ("", ":a", ":a,b"):
+        proctor.evaluate_sync(agent(), f"{file}{cases}", store=context.store_url)
+    assert [run["chosen_of"] for run in got(client)["runs"]] == [None, 2, None]
 
 
 def test_hostile_names_go_as_they_are(ran: Callable[..., None], client: TestClient) -> None:

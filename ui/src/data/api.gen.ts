@@ -2982,6 +2982,8 @@ export interface components {
             num_runs: number;
             /** Stopped By */
             stopped_by: string;
+            /** Chosen Of */
+            chosen_of: number | null;
             /** Trial Cost */
             trial_cost: number | null;
         };

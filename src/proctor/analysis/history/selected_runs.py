@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from proctor.analysis.compare.compare_runs import score_ranges
 from proctor.engine.usage.costs import lacks_usage
 from proctor.errors import SetupError, UnknownNameError, did_you_mean
+from proctor.files.eval_sets.selectors import split_selector
 from proctor.reports.content.run_list import short_ids
 from proctor.runs.differences import find_differences, knows_cases
 from proctor.runs.setup.judge_and_user import AN_OBJECT
@@ -26,6 +27,14 @@ if TYPE_CHECKING:
 
 _MOST_NAMES = 5_000
 """Case ids among which the closest one is searched."""
+
+
+def _is_selection(manifest: Manifest) -> bool:
+    """Return whether a run was started with a part of the cases: with ids after the set, tags, a limit or a shard."""
+    options = manifest.options
+    if any(options.get(name) for name in ("tags", "limit", "shard")):
+        return True
+    return any(split_selector(one)[1] for one in options.get("eval_sets", ()))
 
 
 def trial_cost(store: Store, run: RunRecord) -> float | None:
@@ -85,7 +94,12 @@ class RunsLookedAt:
         matches = [one for one in entries if run_filter.takes_by_index(one)]
         some = matches[:limit] if limit else matches
         self.older = len(matches) - len(some)
-        self.runs = [self._look_at(store.details(one.run_id), short[one.run_id]) for one in some]
+        details = [store.details(one.run_id) for one in some]
+        self._most_cases: dict[frozenset[str], int] = {}
+        for record in (one.record for one in details):
+            sets = frozenset(record.sets)
+            self._most_cases[sets] = max(record.cases, self._most_cases.get(sets, 0))
+        self.runs = [self._look_at(one, short[one.record.run_id]) for one in details]
         self._by_id = {one.run.run_id: one for one in self.runs}
         self._cases: dict[str, Sequence[CaseResult]] = {}
         self._unlike: dict[tuple[str, str, str], list[RunDifference]] = {}
@@ -97,10 +111,14 @@ class RunsLookedAt:
         run = HistoryRun(
             record.run_id, short, record.created_at, record.agent, agent.commit, agent.version,
             summary.outcome, record.cases, record.num_runs, record.sets,
-            build=agent.build, models=tuple(summary.models), stopped_by=summary.stopped_by,
+            chosen_of=self._chosen_of(record, manifest), build=agent.build, models=tuple(summary.models), stopped_by=summary.stopped_by,
             trial_cost=trial_cost(self.store, record) if has_all_sets else None,
         )  # fmt: skip
         return LookedAt(run, manifest, counting(details.judgings))
+
+    def _chosen_of(self, record: RunRecord, manifest: Manifest) -> int | None:
+        most = self._most_cases[frozenset(record.sets)]
+        return most if record.cases < most and _is_selection(manifest) else None
 
     def cases(self, one: LookedAt) -> Sequence[CaseResult]:
         """Return the cases of one of the runs, which are read from the store on access."""

@@ -53,6 +53,8 @@ class HistoryRun:
     """The names of the models that answered, as the evidence has them."""
     stopped_by: str = ""
     """What stopped it before its end, such as `Ctrl-C`; empty if nothing did."""
+    chosen_of: int | None = None
+    """The cases of the largest run of its sets, if it had a selection with fewer; `None`: it had all, or none is known to have more."""
     trial_cost: float | None = None
     """US dollars per attempt at a trial that reported usage, agent and judges together; `None`: unknown, or only some sets are looked at."""
 

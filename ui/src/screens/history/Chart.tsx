@@ -14,6 +14,7 @@ import { type Line, numberRows } from "./lines";
 
 const HEIGHT = 176;
 const PAD = { left: 52, right: 14, top: 10, bottom: 40 };
+const BOTTOM = HEIGHT - PAD.bottom;
 const COMMIT_WIDTH = 58;
 
 interface Props {
@@ -36,7 +37,7 @@ interface Props {
 /** One metric over the runs: a line for each agent or build, with intervals, thresholds and commits. */
 export function Chart({ name, note = "", lines, runs, turned = null, changes = [], href }: Props) {
   const [box, width] = useWidth();
-  const [from, to] = scaleOf(lines.flatMap(({ points }) => points), name);
+  const [from, to] = scaleOf(lines.flatMap(({ points }) => points.filter((point) => !isPartial(point))), name);
   const count = runs.length;
   const x = (place: number) => PAD.left + ((width - PAD.left - PAD.right) * (count === 1 ? 0.5 : place / Math.max(1, count - 1)));
   const y = (value: number) => HEIGHT - PAD.bottom - ((value - from) / (to - from)) * (HEIGHT - PAD.top - PAD.bottom);
@@ -81,7 +82,7 @@ function Caption({ name, note, lines }: { name: string; note: string; lines: rea
           · {lines.length === 1 ? "shaded" : "bars"}: <Term name="confidenceInterval">95 % CI</Term>
         </span>
       )}
-      {lines.some(({ points }) => points.some(isPartial)) && <span className="dim"> · hollow: cases were not run</span>}
+      {lines.some(({ points }) => points.some(isPartial)) && <span className="dim"> · hollow, at the bottom: not all cases were run</span>}
       {note && <span className="dim"> · {note}</span>}
       {(lines.length > 1 || only?.label) && (
         <ul className={styles.legend} aria-label="Lines">
@@ -123,11 +124,12 @@ function Drawn({ name, line, single, runs, x, y, href }: DrawnProps) {
       {placed.map(({ point, at }) => {
         if (point.score === null) return null;
         const words = pointWords(byId.get(point.run_id), point, name);
+        const top = isPartial(point) ? BOTTOM : y(point.score); // a part of the cases has no rate, and thus no height
         return (
           <PointLink key={point.run_id} to={href(point.run_id)} words={words}>
             <title>{words}</title>
-            <circle className={styles.hit} cx={x(at)} cy={y(point.score)} r={12} />
-            <path className={`${styles.dot} ${isPartial(point) ? styles.partial : single && missed(point) ? styles.missed : ""}`} d={markPath(line.tone, x(at), y(point.score))} />
+            <circle className={styles.hit} cx={x(at)} cy={top} r={12} />
+            <path className={`${styles.dot} ${isPartial(point) ? styles.partial : single && missed(point) ? styles.missed : ""}`} d={markPath(line.tone, x(at), top)} />
           </PointLink>
         );
       })}

@@ -3,7 +3,6 @@ import { useAvailable, useData } from "../../data/queries";
 import type { CostInterval, CostIntervals, HistoryPage } from "../../data/types";
 import { numText } from "../../components/text/numberFormats";
 import { Chart } from "./Chart";
-import { MOST_LINES } from "./chartPaths";
 import styles from "./History.module.css";
 import { COST, DURATION, PASS_RATE, TOKENS, changesOf, chosenName, seriesName } from "./historyText";
 import { linesOf, runsOf, withTones } from "./lines";
@@ -17,15 +16,14 @@ export function OverTime({ page }: { page: HistoryPage }) {
   const hasCost = page.runs.some(({ trial_cost }) => trial_cost !== null);
   const names = [...new Set([chosen, DURATION, hasCost ? COST : TOKENS])];
   const by = query.get("by");
-  const toned = withTones(names.map((name) => linesOf(page, name, by, costs)));
+  const { charts: toned, left } = withTones(names.map((name) => linesOf(page, name, by, costs)), page.runs);
   const charts = names.map((name, at) => ({ name, lines: toned[at] ?? [] })).filter(({ lines }) => lines.length);
-  const left = Math.max(0, ...charts.map(({ lines }) => lines.length - MOST_LINES));
   return (
     <section aria-label="Over time">
       <Controls page={page} chosen={chosen} by={by} />
       <div className={styles.charts}>
         {charts.map(({ name, lines }) => (
-          <OneChart key={name} page={page} name={name} lines={lines.slice(0, MOST_LINES)} agents={by !== "build"} />
+          <OneChart key={name} page={page} name={name} lines={lines} agents={by !== "build"} />
         ))}
       </div>
       {left > 0 && (

@@ -1,7 +1,10 @@
 // The shapes of a chart over runs as paths: an interval, a threshold, a point.
 import type { Series } from "../../data/types";
 
-export type Point = Series["points"][number];
+export type Point = Series["points"][number] & {
+  /** The cases of the whole eval set, if the run had a selection of them. */
+  chosen_of?: number | null;
+};
 
 /** A point with the place of its run, oldest first. */
 export interface PlacedPoint {

@@ -4,6 +4,7 @@ import { COURSE_WORDS, capital, counted } from "../../components/terms/caseWords
 import { mdCode, mdTable, mdText } from "../../components/text/markdown";
 import { shellWord } from "../run/Details";
 import { stoppedBy } from "../runs/runColumns";
+import type { Point } from "./chartPaths";
 import { boundsText, clockText, moneyText, numText, percentText, scoreText, secondsText } from "../../components/text/numberFormats";
 
 export type Course = HistoryCase["course"];
@@ -96,7 +97,7 @@ export function chosenName(series: readonly Series[], name: string | null): stri
 }
 
 /** Two ends for an axis that hold every value, interval and threshold; scores have 0 and 1 in it. */
-export function scaleOf(points: Series["points"], name = ""): [from: number, to: number] {
+export function scaleOf(points: readonly Point[], name = ""): [from: number, to: number] {
   const all = points.flatMap(({ score, low, high, threshold }) => [score, low, high, threshold]).filter((one) => one !== null);
   const from = Math.min(0, ...all);
   const most = Math.max(0, ...all);
@@ -137,8 +138,6 @@ export function asMarkdown(page: HistoryPage, cases: readonly HistoryCase[]): st
   );
 }
 
-type Point = Series["points"][number];
-
 export const PASS_RATE = "passed";
 export const DURATION = "invocation_duration_v1";
 export const TOKENS = "token_usage_v1";
@@ -162,23 +161,25 @@ export function valueText(name: string, value: number | null): string {
   return FIGURES[name]?.[1](value) ?? scoreText(value);
 }
 
-/** Whether a point is of a part of the cases: its run was cancelled, was stopped, or is in progress. */
-export function isPartial({ not_run }: Pick<Point, "not_run">): boolean {
-  return not_run > 0;
+/** Whether a point is of a part of the cases: its run was cancelled, was stopped, is in progress, or had a selection of the cases. */
+export function isPartial({ not_run, chosen_of }: Pick<Point, "not_run" | "chosen_of">): boolean {
+  return not_run > 0 || Boolean(chosen_of);
 }
 
-/** A value with its denominator: `71.4 % (5 of 7)`, or `1 of 8, 7 not run`. Other values are means over the cases. */
-export function countedText(name: string, point: Pick<Point, "score" | "count" | "not_run">): string {
-  const { score, count, not_run } = point;
-  const notRun = isPartial(point) ? `, ${numText(not_run)} not run` : "";
-  if (name !== PASS_RATE || score === null) return `${valueText(name, score)}${notRun}`;
+/** A value with its denominator: `71.4 % (5 of 7)`, `1 of 8, 7 not run`, or `1 of 1, 1 of 20 cases chosen`. Other values are means over the cases. */
+export function countedText(name: string, point: Pick<Point, "score" | "count" | "not_run" | "chosen_of">): string {
+  const { score, count, not_run, chosen_of } = point;
+  const notRun = not_run ? `, ${numText(not_run)} not run` : "";
+  const part = chosen_of ? `${notRun}, ${numText(count + not_run)} of ${numText(chosen_of)} cases chosen` : notRun;
+  if (name !== PASS_RATE || score === null) return `${valueText(name, score)}${part}`;
   const counted = `${numText(Math.round(score * count))} of ${numText(count + not_run)}`;
-  return isPartial(point) ? `${counted}${notRun}` : `${valueText(name, score)} (${counted})`;
+  return isPartial(point) ? `${counted}${part}` : `${valueText(name, score)} (${counted})`;
 }
 
 /** The 95 % confidence interval of a value: `36–92` percent, `0.40 to 0.60`; empty if there is none, as for the pass rate of a part of the cases. */
-export function intervalText(name: string, { low, high, not_run }: Pick<Point, "low" | "high" | "not_run">): string {
-  if (low === null || high === null || (name === PASS_RATE && not_run > 0)) return "";
+export function intervalText(name: string, point: Pick<Point, "low" | "high" | "not_run" | "chosen_of">): string {
+  const { low, high } = point;
+  if (low === null || high === null || (name === PASS_RATE && isPartial(point))) return "";
   return name === PASS_RATE ? boundsText(low, high) : `${valueText(name, low)} to ${valueText(name, high)}`;
 }
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import type { HistoryPage, HistoryRunPart, Series } from "../../data/types";
 import { MOST_LINES, markPath, whiskerPath } from "./chartPaths";
-import { COST } from "./historyText";
+import { COST, isPartial } from "./historyText";
 import { linesOf, numberRows, numbersMarkdown, runsOf, withTones } from "./lines";
 
 function run(run_id: string, agent: string, more: Partial<HistoryRunPart> = {}): HistoryRunPart {
-  return { run_id, short: run_id, started_at: 0, agent, commit: null, version: null, build: "", outcome: null, cases: 20, num_runs: 1, stopped_by: "", trial_cost: null, ...more };
+  return { run_id, short: run_id, started_at: 0, agent, commit: null, version: null, build: "", outcome: null, cases: 20, num_runs: 1, stopped_by: "", chosen_of: null, trial_cost: null, ...more };
 }
 function point(run_id: string, score: number): Series["points"][number] {
   return { run_id, score, low: score - 0.1, high: score + 0.1, threshold: null, outcome: "informational", count: 20, not_run: 0 };
@@ -41,8 +41,33 @@ describe("the lines of a chart", () => {
   });
 
   it("have one tone for each name in all charts", () => {
-    const charts = withTones([linesOf(PAGE, "passed", null), linesOf(PAGE, COST, null), linesOf(PAGE, "passed", null).slice(1)]);
-    expect(charts.map((lines) => lines.map(({ label, tone }) => [label, tone]))).toEqual([[["slow", 0], ["fast", 1]], [["slow", 0]], [["fast", 1]]]);
+    const toned = withTones([linesOf(PAGE, "passed", null), linesOf(PAGE, COST, null), linesOf(PAGE, "passed", null).slice(1)], RUNS);
+    expect(toned.left).toBe(0);
+    expect(toned.charts.map((lines) => lines.map(({ label, tone }) => [label, tone]))).toEqual([[["slow", 0], ["fast", 1]], [["slow", 0]], [["fast", 1]]]);
+  });
+
+  it("of more builds than there are tones are those of the newest builds in every chart", () => {
+    const runs = [..."87654321"].map((id) => run(id, "slow", { version: id, build: id, trial_cost: id === "7" ? null : 0.01 }));
+    const page = { runs, series: [{ agent: "slow", name: "passed", decides: true, points: [..."12345678"].map((id) => point(id, 0.5)) }] } as Partial<HistoryPage> as HistoryPage;
+    const { charts, left } = withTones(["passed", COST].map((name) => linesOf(page, name, "build")), runs);
+    expect(left).toBe(2);
+    expect(charts.map((lines) => lines.map(({ label, tone }) => `${label} ${tone}`))).toEqual([
+      ["slow 8 0", "slow 7 1", "slow 6 2", "slow 5 3", "slow 4 4", "slow 3 5"],
+      ["slow 8 0", "slow 6 2", "slow 5 3", "slow 4 4", "slow 3 5"],
+    ]);
+  });
+
+  it("name the builds of one commit with modified files by their hashes", () => {
+    const runs = [run("b", "slow", { commit: "aaaaaaaaaa+", build: "2222222222" }), run("a", "slow", { commit: "aaaaaaaaaa+", build: "1111111111" })];
+    const page = { runs, series: [{ agent: "slow", name: "passed", decides: true, points: [point("a", 0.4), point("b", 0.5)] }] } as Partial<HistoryPage> as HistoryPage;
+    expect(linesOf(page, "passed", "build").map(({ label }) => label)).toEqual(["slow aaaaaaa+ (2222222)", "slow aaaaaaa+ (1111111)"]);
+  });
+
+  it("do not pass through runs of a selection of the cases", () => {
+    const runs = [run("b", "slow", { cases: 1, chosen_of: 20 }), run("a", "slow")];
+    const page = { runs, series: [{ agent: "slow", name: "passed", decides: true, points: [point("a", 0.4), point("b", 1)] }] } as Partial<HistoryPage> as HistoryPage;
+    expect(linesOf(page, "passed", null)[0]?.points.map(isPartial)).toEqual([false, true]);
+    expect(linesOf(page, COST, null).length).toBe(0);
   });
 
   it("have the interval of a cost once it is read", () => {

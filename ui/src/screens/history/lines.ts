@@ -2,7 +2,7 @@
 import type { CostInterval, HistoryPage, HistoryRunPart } from "../../data/types";
 import { mdCode, mdTable, mdText } from "../../components/text/markdown";
 import { clockText, numText } from "../../components/text/numberFormats";
-import type { Point } from "./chartPaths";
+import { MOST_LINES, type Point } from "./chartPaths";
 import { COST, countedText, intervalText } from "./historyText";
 
 export interface Line {
@@ -18,14 +18,25 @@ type Points = Omit<Line, "tone">;
 /** The lines of one metric, or of the cost of a trial; those with the newest run first. */
 export function linesOf(page: HistoryPage, name: string, by: string | null, costs: readonly CostInterval[] = []): Line[] {
   const lines: Points[] = name === COST ? costLines(page, costs) : page.series.filter((one) => one.name === name).map(({ agent, points }) => ({ label: agent, points }));
-  const drawn = (by === "build" ? splitByBuild(lines, page.runs) : lines).filter(({ points }) => points.some(({ score }) => score !== null));
+  const chosen = new Map(page.runs.map(({ run_id, chosen_of }) => [run_id, chosen_of]));
+  const marked = lines.map(({ label, points }) => ({ label, points: points.map((point) => ({ ...point, chosen_of: chosen.get(point.run_id) ?? null })) }));
+  const drawn = (by === "build" ? splitByBuild(marked, page.runs) : marked).filter(({ points }) => points.some(({ score }) => score !== null));
   return drawn.map((line, tone) => ({ ...line, tone }));
 }
 
-/** The lines of several charts with one tone for each name. */
-export function withTones(charts: readonly (readonly Line[])[]): Line[][] {
-  const labels = [...new Set(charts.flatMap((lines) => lines.map(({ label }) => label)))];
-  return charts.map((lines) => lines.map((line) => ({ ...line, tone: labels.indexOf(line.label) })));
+/** The lines of several charts with one tone for each name, those with the newest run first; every chart draws the same names, and `left` are drawn in none. */
+export function withTones(charts: readonly (readonly Line[])[], runs: readonly HistoryRunPart[]): { charts: Line[][]; left: number } {
+  const newest = newestFirst(runs);
+  const labels = [...new Set(charts.flat().toSorted(newest).map(({ label }) => label))];
+  const drawn = charts.map((lines) => lines.map((line) => ({ ...line, tone: labels.indexOf(line.label) })).filter(({ tone }) => tone < MOST_LINES));
+  return { charts: drawn, left: Math.max(0, labels.length - MOST_LINES) };
+}
+
+/** The order of lines: that with the newest run first. */
+function newestFirst(runs: readonly HistoryRunPart[]): (one: Points, other: Points) => number {
+  const places = new Map(runs.map(({ run_id }, place) => [run_id, place]));
+  const place = ({ points }: Points) => places.get(points.at(-1)?.run_id ?? "") ?? runs.length;
+  return (one, other) => place(one) - place(other);
 }
 
 function costLines({ series, runs }: HistoryPage, costs: readonly CostInterval[]): Points[] {
@@ -46,19 +57,23 @@ function buildName({ agent, commit, version, build }: HistoryRunPart): string {
 }
 
 function splitByBuild(lines: readonly Points[], runs: readonly HistoryRunPart[]): Points[] {
-  const byId = new Map(runs.map((run) => [run.run_id, run]));
+  const labels = buildLabels(runs);
   const builds = new Map<string, { label: string; points: Point[] }>();
   for (const point of lines.flatMap(({ points }) => points)) {
-    const run = byId.get(point.run_id);
-    if (!run) continue;
-    const key = JSON.stringify([run.agent, run.build || buildName(run)]);
-    const line = builds.get(key) ?? { label: buildName(run), points: [] };
-    builds.set(key, line);
+    const label = labels.get(point.run_id);
+    if (label === undefined) continue;
+    const line = builds.get(label) ?? { label, points: [] };
+    builds.set(label, line);
     line.points.push(point);
   }
-  const places = new Map(runs.map(({ run_id }, place) => [run_id, place]));
-  const newest = ({ points }: Points) => places.get(points.at(-1)?.run_id ?? "") ?? runs.length;
-  return [...builds.values()].sort((one, other) => newest(one) - newest(other));
+  return [...builds.values()].sort(newestFirst(runs));
+}
+
+/** By run what its build is called; with the beginning of its hash where the name has several builds, as a commit with modified files has. */
+function buildLabels(runs: readonly HistoryRunPart[]): Map<string, string> {
+  const builds = new Map<string, Set<string>>();
+  for (const run of runs) builds.set(buildName(run), (builds.get(buildName(run)) ?? new Set()).add(run.build));
+  return new Map(runs.map((run) => [run.run_id, (builds.get(buildName(run))?.size ?? 0) > 1 ? `${buildName(run)} (${run.build.slice(0, 7)})` : buildName(run)]));
 }
 
 /** The runs that a chart shows, newest first. */

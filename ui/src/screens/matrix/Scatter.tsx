@@ -21,7 +21,7 @@ export function Scatter({ runs }: { runs: readonly MatrixHead[] }) {
   const expense = known.find((one) => one === query.get("by")) ?? known[0];
   const points = expense ? runs.flatMap((run) => pointOf(run, expense) ?? []) : [];
   if (!expense || !points.length) return null;
-  const unplaced = unplacedText(runs, points.map(({ run }) => run), expense);
+  const unplaced = unplacedText(runs, expense);
   const front = new Set(paretoFront(points.map(({ quality, x }) => ({ quality, expense: x.value }))));
   return (
     <section aria-label="Quality and expense">
@@ -43,11 +43,13 @@ export function Scatter({ runs }: { runs: readonly MatrixHead[] }) {
           </label>
         )}
       </div>
-      <p>{answerText(points, expense, points.length < runs.length)}</p>
+      <p>
+        {answerText(points, expense, points.length < runs.length)} {unplaced}
+      </p>
       <figure ref={box} className={`${styles.figure} panel`}>
         <Picture points={points} front={front} expense={expense} width={width} />
         <figcaption className="dim small">
-          Joined: no other run is better and not more expensive. Bars: <Term name="confidenceInterval">95 % CI</Term>.{unplaced && ` ${unplaced}`}
+          Joined: no other run is better and not more expensive. Bars: <Term name="confidenceInterval">95 % CI</Term>.
         </figcaption>
         <ol className={styles.numbers}>
           {points.map(({ run, x }, at) => (

@@ -31,13 +31,13 @@ describe("runs side by side", () => {
     expect([rowMatcher("covers", false)(found), rowMatcher("", true)(found), rowMatcher("refund", false)(found)]).toEqual([true, false, false]);
   });
 
-  it("without a known expense are left out of its picture, and counted", () => {
-    const run = (cost: number | null, rate: number | null = 1) => ({ cost, passed: { rate } }) as MatrixHead;
-    const [known, unknown, empty] = [run(0), run(null), run(0.1, null)];
-    const unpriced = "their cost of a trial is unknown: the agent reports no usage, or a model has no price";
-    expect(unplacedText([known, known], [known, known], "cost")).toBe("");
-    expect(unplacedText([known, unknown], [known], "cost")).toBe(`Left out: 1 of 2 runs, ${unpriced}.`);
-    expect(unplacedText([known, unknown, empty], [known], "cost")).toBe(`Left out: 1 of 3 runs, ${unpriced}; 1 of 3 runs with cases that were not run.`);
+  it("without a known expense are left out of its picture, and named with their cases passed", () => {
+    const run = (short: string, cost: number | null, rate: number | null = 0.95) => ({ agent: "own", short, cost, passed: { count: 19, of: 20, rate } }) as MatrixHead;
+    const [known, unknown, empty] = [run("a", 0), run("b", null), run("c", 0.1, null)];
+    const unpriced = "cost of a trial unknown (the agent reports no usage, or a model has no price)";
+    expect(unplacedText([known, known], "cost")).toBe("");
+    expect(unplacedText([known, unknown], "cost")).toBe(`Left out, ${unpriced}: own b (19 of 20).`);
+    expect(unplacedText([known, unknown, empty], "cost")).toBe(`Left out, ${unpriced}: own b (19 of 20); cases were not run: own c (19 of 20).`);
   });
 
   it.each([

@@ -13,20 +13,22 @@ export function summary({ rows, different, runs }: MatrixPage): string {
 }
 
 const UNKNOWN_EXPENSES: Readonly<Record<Expense, string>> = {
-  cost: "their cost of a trial is unknown: the agent reports no usage, or a model has no price",
-  seconds: "their duration of a turn is unknown",
-  tokens: "their tokens of a turn are unknown: the agent reports no usage",
+  cost: "cost of a trial unknown (the agent reports no usage, or a model has no price)",
+  seconds: "duration of a turn unknown",
+  tokens: "tokens of a turn unknown (the agent reports no usage)",
 };
 
-/** The runs that the picture of quality and expense leaves out, and why; empty: none. */
-export function unplacedText(runs: readonly MatrixHead[], placed: readonly MatrixHead[], expense: Expense): string {
-  const unknown = runs.filter((run) => expenseOf(run, expense) === null).length;
-  const unscored = runs.length - placed.length - unknown;
-  const parts = [
-    unknown ? `${unknown} of ${runs.length} runs, ${UNKNOWN_EXPENSES[expense]}` : "",
-    unscored ? `${unscored} of ${runs.length} runs with cases that were not run` : "",
-  ].filter(Boolean);
-  return parts.length ? `Left out: ${parts.join("; ")}.` : "";
+/** The runs that the picture of quality and expense leaves out, with their cases passed, and why; empty: none. */
+export function unplacedText(runs: readonly MatrixHead[], expense: Expense): string {
+  const unknown = runs.filter((run) => expenseOf(run, expense) === null);
+  const unscored = runs.filter((run) => expenseOf(run, expense) !== null && run.passed.rate === null);
+  const parts = [partText(UNKNOWN_EXPENSES[expense], unknown), partText("cases were not run", unscored)].filter(Boolean);
+  return parts.length ? `Left out, ${parts.join("; ")}.` : "";
+}
+
+function partText(reason: string, runs: readonly MatrixHead[]): string {
+  const names = runs.map(({ agent, short, passed }) => `${agent} ${short} (${numText(passed.count)} of ${numText(passed.of)})`);
+  return names.length ? `${reason}: ${names.join(", ")}` : "";
 }
 
 /** The names in the address, without empty ones and without repeats. */

@@ -48,6 +48,8 @@ class HistoryRunPart(PageModel):
     num_runs: int
     stopped_by: str
     """What stopped it before its end; empty if nothing did."""
+    chosen_of: int | None
+    """The cases of the whole sets, if the run had a selection of them."""
     trial_cost: float | None
     """US dollars per attempt at a trial that reported usage: per case, a run with more trials would seem more expensive. Null: unknown."""
 
