@@ -264,7 +264,7 @@ def test_a_few_better_cases_are_no_improvement_where_the_pass_rate_is_lower() ->
         pytest.param(
             ["P"] * 200, ["P"] * 200,
             "no regression: the pass rate of the trials was 100.0 % (200 of 200) and is 100.0 % (200 of 200); a drop of more "
-            "than 1.5 points is ruled out (95 % confidence); by 200 cases",
+            "than 1.5 points is ruled out (one-sided, 95 % confidence); by 200 cases",
             id="no regression",
         ),
     ],
@@ -284,7 +284,19 @@ def test_both_questions_have_a_sentence() -> None:
     assert found.in_general.startswith(
         "for cases like these a change of -14.3 points is estimated (95 % CI: "
     )
-    assert found.in_general.endswith("a drop of more than 5 points is not ruled out")
+    assert found.in_general.endswith("; one-sided, a drop of more than 5 points is not ruled out")
+
+
+def test_a_bound_that_rules_out_what_the_interval_contains_is_called_one_sided() -> None:
+    strips = [*["FF"] * 10, *["PP"] * 10], [*["PP"] * 7, *["FF"] * 3, *["PP"] * 8, *["FF"] * 2]
+    base, candidate = (cases(*one) for one in strips)
+    general = compared(base, candidate).general
+    assert general is not None
+    assert general.low < general.lowest
+    found = compared(base, candidate, margin=-(general.low + general.lowest) / 2)
+    assert f"CI: {100 * general.low:+.1f} to " in found.in_general
+    assert "); one-sided, a drop of more than " in found.in_general
+    assert found.in_general.endswith(" points is ruled out")
 
 
 @pytest.mark.parametrize(

@@ -61,9 +61,10 @@ def test_the_verdict_is_a_sentence(outcomes: list[Outcome], sentence: str) -> No
     ("outcomes", "sentence"),
     [
         ([P, P, P, P, F], "4 of 5 trials passed (80 %, 95 % CI: 38–96), flaky"),
-        ([P, P, F, E, E], "2 of 5 trials passed, 2 not scored (40 %, 95 % CI: 12–96), flaky"),
-        ([P, N], "1 of 2 trials passed, 1 not scored (50 %, 95 % CI: 9–100)"),
-        ([E, E, E, E], "4 trials not scored"),
+        ([P, P, F, E, E], "2 of 5 trials passed, 2 in error (40 % of all 5, 95 % CI: 12–96), flaky"),
+        ([P, N], "1 of 2 trials passed, 1 not scored (50 % of all 2, 95 % CI: 9–100)"),
+        ([P, E, N], "1 of 3 trials passed, 2 not scored (33.3 % of all 3, 95 % CI: 6–100)"),
+        ([E, E, E, E], "4 trials in error"),
     ],
 )
 def test_trials_that_passed_have_their_denominator_and_errors_are_named_apart(

@@ -147,8 +147,8 @@ def _in_general(comparison: Comparison) -> str:
     if one.high < 0:
         return f"{text}{_WORSE}"
     if one.lowest >= -comparison.margin:
-        return f"{text}: a drop of more than {_margin(comparison)} is ruled out"
-    return f"{text}: a drop of more than {_margin(comparison)} is not ruled out"
+        return f"{text}; one-sided, a drop of more than {_margin(comparison)} is ruled out"
+    return f"{text}; one-sided, a drop of more than {_margin(comparison)} is not ruled out"
 
 
 _WORSE = ": significantly worse"
@@ -202,7 +202,7 @@ def _no_regression(comparison: Comparison) -> str:
     confidence = f"{100 * comparison.confidence:.3g} % confidence"
     base, candidate = values_text(one)
     rates = f"{_rate_name(one)} was {base} and is {candidate}"
-    return f"{rates}; a drop of more than {100 * max(0.0, -lowest):.1f} points is ruled out ({confidence})"
+    return f"{rates}; a drop of more than {100 * max(0.0, -lowest):.1f} points is ruled out (one-sided, {confidence})"
 
 
 def _no_difference(comparison: Comparison) -> str:

@@ -87,16 +87,17 @@ def rate_text(case: CaseResult) -> str:
 def rate_sentence(case: CaseResult, marks: Marks) -> str:
     """Return how many trials passed, in words: `4 of 5 trials passed (80 %, 95 % CI: 38–96), flaky`.
 
-    Trials without a verdict are named apart: `2 of 5 trials passed, 2 not scored (…)`, or `5 trials not scored`.
+    Trials without a verdict are named apart: `2 of 5 trials passed, 2 in error (40 % of all 5, …)`, or `5 trials in error`.
     """
     trials = count_text(len(case.trials), "trial")
     other = len(case.trials) - case.trials_passed - case.trials_failed
+    why = "in error" if other == sum(one.outcome is Outcome.ERROR for one in case.trials) else "not scored"
     if other == len(case.trials):
-        return f"{trials} not scored"
-    not_scored = f", {other:,} not scored" if other else ""
+        return f"{trials} {why}"
+    not_scored, of_all = (f", {other:,} {why}", f" of all {len(case.trials):,}") if other else ("", "")
     sure = interval(*case.interval, marks, case.confidence)
     flaky = f", {FLAKY}" if case.flaky else ""
-    return f"{case.trials_passed:,} of {trials} passed{not_scored} ({rate_text(case)}, {sure}){flaky}"
+    return f"{case.trials_passed:,} of {trials} passed{not_scored} ({rate_text(case)}{of_all}, {sure}){flaky}"
 
 
 def rule_text(rule: TrialRule) -> str:

@@ -1,10 +1,10 @@
 /** What each statistic on the page means, in one sentence. */
 export const DEFINITIONS = {
   passRate: "The share of cases that passed, skipped ones left out; as long as cases are not run there are only counts.",
-  trialRate: "The share of trials that passed, of those that were scored; a trial that ended in an error is not among them.",
+  trialRate: "The share of trials that passed, of those that were scored; a trial in error is left out here, whereas the rate of a single case is of all its trials.",
   confidenceInterval:
     "A confidence interval (CI) is a range computed so that, over many repetitions of the measurement, it contains the true value in the stated percentage of them; more cases or trials make it narrower.",
-  passHatK: "pass^k estimates how likely it is that k trials of the same case all pass, averaged over the cases.",
+  passHatK: "pass^k estimates how likely it is that k trials of the same case all pass, averaged over the cases; a trial in error counts as a failure.",
   meanScore: "The mean score over the cases, ± its standard error: how far the mean typically varies with the choice of cases.",
   scoreChange: "The mean change of the scores of the cases that both runs share; in colour if its 95 % confidence interval excludes 0.",
   p95Turn: "The 95th percentile: 95 % of the turns took at most this long.",

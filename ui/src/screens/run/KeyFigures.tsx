@@ -34,11 +34,11 @@ export const KeyFigures = memo(function KeyFigures({ page, notes }: { page: RunP
               <Term name="trialRate">Trials passed</Term>, <span className={styles.count}>{countText(trials)}</span>
             </>
           }
-          more={trials.unscored ? `of those scored; ${numText(trials.unscored)} in error` : ""}
+          more={trials.unscored ? `of the ${numText(trials.of)} scored; ${numText(trials.unscored)} in error left out` : ""}
         />
       )}
       {passK?.hat && (
-        <Figure value={scoreText3(passK.hat.value)} name={<Term name="passHatK">{`pass^${passK.k}`}</Term>} interval={bounds(passK.hat)} more={casesText(passK.hat)} />
+        <Figure value={scoreText3(passK.hat.value)} name={<Term name="passHatK">{`pass^${passK.k}`}</Term>} interval={bounds(passK.hat)} more={`${casesText(passK.hat)}${trials.unscored ? "; errors count as failures" : ""}`} />
       )}
       {decidingMetrics(page, 3).map((metric) => (
         <Metric key={metric.name} metric={metric} />
