@@ -10,7 +10,7 @@ const point = (run_id: string, score: number, more: Partial<Point> = {}): Point 
 
 describe("a run with a part of the cases", () => {
   it("is drawn at the bottom: it has no rate", () => {
-    const points = [point("none", 0), point("all", 1), point("cancelled", 1, { not_run: 16 }), point("chosen", 1, { chosen_of: 20 })];
+    const points = [point("none", 0), point("all", 1), point("cancelled", 1, { not_run: 16 }), point("chosen", 1, { chosen: "4 of 20 cases chosen" })];
     const { host } = render(<Chart name={PASS_RATE} lines={[{ label: "", points, tone: 0 }]} runs={[...points].reverse().map(({ run_id }) => run(run_id))} href={(id) => id} />);
     const tops = [...host.querySelectorAll("circle")].map((one) => Number(one.getAttribute("cy")));
     const [none, all] = tops;

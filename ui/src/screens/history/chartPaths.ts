@@ -2,8 +2,8 @@
 import type { Series } from "../../data/types";
 
 export type Point = Series["points"][number] & {
-  /** The cases of the whole eval set, if the run had a selection of them. */
-  chosen_of?: number | null;
+  /** The part of the cases that the run had, as `1 of 20 cases chosen`; empty if it had all. */
+  chosen?: string;
 };
 
 /** A point with the place of its run, oldest first. */

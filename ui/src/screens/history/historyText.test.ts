@@ -147,7 +147,7 @@ describe("the chart", () => {
     );
     const cancelled = { ...run("a"), stopped_by: "Ctrl-C" };
     expect(pointWords(cancelled, point(1, { low: 0.2, high: 1, count: 1, not_run: 7 }), "passed")).toMatch(/: cancelled, 1 of 8, 7 not run$/);
-    expect(pointWords(run("a"), { ...point(1, { low: 0.2, high: 1 }), chosen_of: 20 }, "passed")).toMatch(/: 1 of 1, 1 of 20 cases chosen$/);
+    expect(pointWords(run("a"), { ...point(1, { low: 0.2, high: 1 }), chosen: "1 of 20 cases chosen" }, "passed")).toMatch(/: 1 of 1, 1 of 20 cases chosen$/);
     expect(pointWords(cancelled, point(0.5, { not_run: 7 }), "m")).toMatch(/: cancelled, 0\.50, 7 not run$/);
     expect(pointWords(run("a"), point(0.714, { low: 0.36, high: 0.92, count: 7 }), "passed")).toMatch(/: 71\.4\u202f% \(5 of 7\), 95 % CI: 36–92$/);
   });

@@ -162,22 +162,22 @@ export function valueText(name: string, value: number | null): string {
 }
 
 /** Whether a point is of a part of the cases: its run was cancelled, was stopped, is in progress, or had a selection of the cases. */
-export function isPartial({ not_run, chosen_of }: Pick<Point, "not_run" | "chosen_of">): boolean {
-  return not_run > 0 || Boolean(chosen_of);
+export function isPartial({ not_run, chosen }: Pick<Point, "not_run" | "chosen">): boolean {
+  return not_run > 0 || Boolean(chosen);
 }
 
 /** A value with its denominator: `71.4 % (5 of 7)`, `1 of 8, 7 not run`, or `1 of 1, 1 of 20 cases chosen`. Other values are means over the cases. */
-export function countedText(name: string, point: Pick<Point, "score" | "count" | "not_run" | "chosen_of">): string {
-  const { score, count, not_run, chosen_of } = point;
+export function countedText(name: string, point: Pick<Point, "score" | "count" | "not_run" | "chosen">): string {
+  const { score, count, not_run, chosen } = point;
   const notRun = not_run ? `, ${numText(not_run)} not run` : "";
-  const part = chosen_of ? `${notRun}, ${numText(count + not_run)} of ${numText(chosen_of)} cases chosen` : notRun;
+  const part = chosen ? `${notRun}, ${chosen}` : notRun;
   if (name !== PASS_RATE || score === null) return `${valueText(name, score)}${part}`;
   const counted = `${numText(Math.round(score * count))} of ${numText(count + not_run)}`;
   return isPartial(point) ? `${counted}${part}` : `${valueText(name, score)} (${counted})`;
 }
 
 /** The 95 % confidence interval of a value: `36–92` percent, `0.40 to 0.60`; empty if there is none, as for the pass rate of a part of the cases. */
-export function intervalText(name: string, point: Pick<Point, "low" | "high" | "not_run" | "chosen_of">): string {
+export function intervalText(name: string, point: Pick<Point, "low" | "high" | "not_run" | "chosen">): string {
   const { low, high } = point;
   if (low === null || high === null || (name === PASS_RATE && isPartial(point))) return "";
   return name === PASS_RATE ? boundsText(low, high) : `${valueText(name, low)} to ${valueText(name, high)}`;

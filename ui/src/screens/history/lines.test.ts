@@ -64,9 +64,10 @@ describe("the lines of a chart", () => {
   });
 
   it("do not pass through runs of a selection of the cases", () => {
-    const runs = [run("b", "slow", { cases: 1, chosen_of: 20 }), run("a", "slow")];
+    const runs = [run("b", "slow", { cases: 3, chosen_of: 20 }), run("a", "slow")];
     const page = { runs, series: [{ agent: "slow", name: "passed", decides: true, points: [point("a", 0.4), point("b", 1)] }] } as Partial<HistoryPage> as HistoryPage;
     expect(linesOf(page, "passed", null)[0]?.points.map(isPartial)).toEqual([false, true]);
+    expect(linesOf(page, "passed", null)[0]?.points.map(({ chosen }) => chosen)).toEqual(["", "3 of 20 cases chosen"]);
     expect(linesOf(page, COST, null).length).toBe(0);
   });
 

@@ -18,8 +18,8 @@ type Points = Omit<Line, "tone">;
 /** The lines of one metric, or of the cost of a trial; those with the newest run first. */
 export function linesOf(page: HistoryPage, name: string, by: string | null, costs: readonly CostInterval[] = []): Line[] {
   const lines: Points[] = name === COST ? costLines(page, costs) : page.series.filter((one) => one.name === name).map(({ agent, points }) => ({ label: agent, points }));
-  const chosen = new Map(page.runs.map(({ run_id, chosen_of }) => [run_id, chosen_of]));
-  const marked = lines.map(({ label, points }) => ({ label, points: points.map((point) => ({ ...point, chosen_of: chosen.get(point.run_id) ?? null })) }));
+  const chosen = new Map(page.runs.map(({ run_id, cases, chosen_of }) => [run_id, chosen_of ? `${numText(cases)} of ${numText(chosen_of)} cases chosen` : ""]));
+  const marked = lines.map(({ label, points }) => ({ label, points: points.map((point) => ({ ...point, chosen: chosen.get(point.run_id) ?? "" })) }));
   const drawn = (by === "build" ? splitByBuild(marked, page.runs) : marked).filter(({ points }) => points.some(({ score }) => score !== null));
   return drawn.map((line, tone) => ({ ...line, tone }));
 }
