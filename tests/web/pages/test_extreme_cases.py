@@ -8,14 +8,17 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
+from proctor.reports.content.case_data import CaseView
 from proctor.schema.evidence.event import Event
 from proctor.schema.evidence.trial import Trial
 from proctor.schema.evidence.turn import Turn
 from proctor.schema.format.content import user_text
-from proctor.schema.results.score import MetricScore, Score
+from proctor.schema.results.score import MetricScore, Outcome, Score
+from proctor.web.pages.case.case import case_page
 from proctor.web.pages.case.page_parts import MOST_TEXT
 from tests.browser.markup import MARKUP
 from tests.reports.hostile_texts import HOSTILE
+from tests.reports.sample_runs import case, metric
 from tests.web.extreme_runs import (
     Made,
     big_answer,
@@ -75,6 +78,13 @@ def test_a_hundred_trials_are_listed_and_each_can_be_seen(tmp_path: Path, client
     assert get(client, f"{CASE}/trials/99")["outcome"] == "failed"
     [metric] = page["metrics"]
     assert 0.5 < metric["low"] < metric["score"] < metric["high"] < 0.8
+
+
+def test_the_interval_of_a_score_over_trials_is_within_its_range() -> None:
+    result = case("a", Outcome.FAILED, metric("m", [1.0, 1.0, 0.0], 0.8))
+    view = CaseView("run", "run", "agent", 0.0, result, 1, ranges={"m": (0.0, 1.0)})
+    [shown] = case_page(view, 0, 1).metrics
+    assert (shown.low, shown.high) == (0.0, 1.0)
 
 
 ODD: dict[str, Made] = {

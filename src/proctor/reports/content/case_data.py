@@ -10,6 +10,7 @@ from proctor.reports.content.summary import duration
 from proctor.reports.evidence.simulated_users import simulator_name
 from proctor.schema.evidence.trial import Trial, simulator_failure
 from proctor.schema.format.case import ConversationScenario
+from proctor.schema.results.case_result import ScoreRanges
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, TrialResult
 from proctor.schema.results.score import MetricScore, Score
 
@@ -43,6 +44,7 @@ class CaseView:
     """The numbers of the trials to show, from 0; empty: all."""
     badges: Mapping[str, str] = field(default_factory=dict)
     """The calibration of its judges by metric, if they were calibrated."""
+    ranges: ScoreRanges = field(default_factory=dict)
     earlier: Mapping[int, Sequence[Trial]] = field(default_factory=dict)
     """Earlier attempts at each trial, by its number (see `proctor resume --retry-errors`)."""
     scenario: ConversationScenario | None = None

@@ -90,13 +90,11 @@ def view_case(store: Store, entry: ListedRun, planned: PlannedCase, judging: int
         for one in store.judgings(run.run_id)
     ]
     case_result = next(one.case for one in history if one.number == judging)
-    badges = {
-        name: badge
-        for name, badge in store.load(run.run_id, judging).badges.items()
-        if name in case_result.metrics
-    }
+    result = store.load(run.run_id, judging)
+    badges = {name: badge for name, badge in result.badges.items() if name in case_result.metrics}
     return CaseView(
         run.run_id, entry.short, run.agent, run.created_at, case_result, judging, history, badges=badges,
+        ranges=result.score_ranges,
         earlier={trial.number: list(_evidence(trial.earlier)) for trial in case_result.trials if trial.earlier},
         scenario=case.conversation_scenario if (case := case_of(store, run.run_id, planned.position)) else None,
     )  # fmt: skip

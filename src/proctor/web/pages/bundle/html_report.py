@@ -165,6 +165,7 @@ def _view(
     view = CaseView(
         stored.listed.run.run_id, stored.listed.short, run.agent, stored.listed.run.created_at, case, stored.judging,
         badges={name: badge for name, badge in run.badges.items() if name in case.metrics},
+        ranges=run.score_ranges,
         scenario=expected.conversation_scenario if expected else None,
     )  # fmt: skip
     return _Case(view, expected, len(run.cases), extras.align if extras is not None else None)

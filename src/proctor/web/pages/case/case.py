@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
+from math import inf
 
 from proctor.reports.content.case_data import CaseView, Judged, attempt_lines, case_of_trial
 from proctor.reports.content.case_digest import (
@@ -259,7 +260,7 @@ def _has_content(metric: MetricVerdict) -> bool:
 
 
 def _metric(view: CaseView, metric: MetricVerdict) -> MetricLine:
-    low, high = _interval(metric)
+    low, high = _interval(metric, view.ranges.get(metric.name, (-inf, inf)))
     places = range(len(metric.per_trial))
     return copy_fields(
         MetricLine,
@@ -278,13 +279,13 @@ def _value(metric: MetricVerdict, place: int) -> float | None:
     return finite(score.value) if score is not None else None
 
 
-def _interval(metric: MetricVerdict) -> tuple[float | None, float | None]:
+def _interval(metric: MetricVerdict, within: tuple[float, float]) -> tuple[float | None, float | None]:
     """Return the confidence interval of the mean over trials, which are independent draws of one case."""
     mean = ClusteredMean()
     for score in metric.per_trial:
         if score is not None and (value := finite(score.value)) is not None:
             mean.add(value, 1)
-    estimate = mean.result()
+    estimate = mean.result(within=within)
     return (estimate.low, estimate.high) if estimate is not None else (None, None)
 
 
