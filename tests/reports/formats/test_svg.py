@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import example, given, settings, strategies as st
 
 from proctor.reports.base import load_report
 from proctor.reports.formats.svg import MOST_METRICS, MOST_RUNS, bins_of
@@ -53,6 +53,7 @@ def test_the_bins_are_those_of_the_page(vector: dict[str, Any]) -> None:
 
 
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), max_size=20), st.booleans())
+@example([8.98846567431158e307], False)
 def test_every_value_is_in_one_of_at_most_eleven_bins(values: list[float], shares: bool) -> None:
     bins = bins_of(values, [True] * len(values), shares=shares)
     assert len(bins) <= 11
