@@ -251,7 +251,10 @@ def costs_of(trial: Trial) -> list[Spent]:
 
 def lacks_usage(evidence: bytes) -> bool:
     """Return whether an attempt at a trial, given its JSON, failed before the agent reported usage."""
-    return b'"failure":' in evidence and b'"usage_metadata":' not in evidence
+    if b'"failure":' not in evidence:  # so is most evidence, and it need not be parsed
+        return False
+    trial = Trial.model_validate_json(evidence)
+    return trial.failure is not None and not costs_of(trial)
 
 
 class RunCosts:
