@@ -18,7 +18,7 @@ from proctor.runs.load import read_config
 from proctor.runs.setup.judge_and_user import JudgesOnDemand, budget_of, rescoring_judge
 from proctor.runs.setup.manifest import judged_set
 from proctor.runs.setup.prepare import Prepared
-from proctor.runs.storage.open import is_open, name_of_run, open_runs
+from proctor.runs.storage.open import as_store, name_of_run
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.config import EvalConfig
 from proctor.schema.results.manifest import (
@@ -93,7 +93,7 @@ async def rescore(
         StoreError: there is no store, or it cannot be written.
     """
     store = options.get("store")
-    run_store = open_runs(store) if not is_open(store) else store
+    run_store = as_store(store, read_only=False)
     run_id = _id_of(run_store, run)
     manifest = run_store.manifest(run_id)
     recorded = list(_recorded_sets(run_store, manifest))

@@ -20,7 +20,7 @@ from proctor.runs.resume_changes import changes, plain
 from proctor.runs.setup.judge_and_user import AN_OBJECT, load_function, not_recorded
 from proctor.runs.setup.manifest import add_description
 from proctor.runs.setup.prepare import prepare
-from proctor.runs.storage.open import is_open, open_runs
+from proctor.runs.storage.open import as_store
 from proctor.schema.results.manifest import AGAINST_RUN, USER_CODE, Manifest, RunRecord, RunState
 from proctor.schema.results.run_result import Outcome, RunResult
 from proctor.stores.base import Caps
@@ -106,7 +106,7 @@ async def resume(run: str | None = None, **options: Unpack[ResumeOptions]) -> Ru
             written.
     """
     store = options.get("store")
-    run_store = open_runs(store) if not is_open(store) else store
+    run_store = as_store(store, read_only=False)
     with recorded_attempt(run_store, f"resume({'…' if run is None else repr(run)})", is_resume=True):
         return await _resume(run_store, run_to_resume(run_store, run), options)
 

@@ -22,7 +22,7 @@ from proctor.common.safe_text import count_text
 from proctor.errors import SetupError, did_you_mean
 from proctor.runs.arguments import ConfigLike
 from proctor.runs.attempts import find_current_run
-from proctor.runs.storage.open import StoreLike, is_open, name_of_run, open_runs
+from proctor.runs.storage.open import StoreLike, as_store, name_of_run
 from proctor.schema.analysis.calibration import (
     Agreement,
     Calibration,
@@ -89,7 +89,7 @@ async def calibrate(
     if (unit := options.get("unit")) not in (None, *_A):
         raise SetupError(f"unit must be trial, turn or rubric, got {unit!r}")
     store = options.get("store")
-    run_store = open_runs(store) if not is_open(store) else store
+    run_store = as_store(store, read_only=False)
     with nullcontext() if run_store is store else closing(run_store):
         run_id = find_current_run(run_store, name_of_run(run))
         judged = await _judge_again(run_id, run_store, options)

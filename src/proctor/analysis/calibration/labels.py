@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from proctor.common.safe_text import count_text
 from proctor.errors import SetupError, SetupProblems, UnknownNameError, did_you_mean
 from proctor.runs.attempts import find_current_run
-from proctor.runs.storage.open import StoreLike, is_open, name_of_run, open_runs
+from proctor.runs.storage.open import StoreLike, as_store, name_of_run
 from proctor.schema.analysis.calibration import WHOLE, HumanLabel, Labelled
 from proctor.schema.results.run_result import CaseResult, RunResult
 
@@ -74,7 +74,7 @@ def label_run(
         SetupError: a label of what the run has not.
         StoreError: the store does not exist, or it cannot be written.
     """
-    run_store = open_runs(store) if not is_open(store) else store
+    run_store = as_store(store, read_only=False)
     try:
         result = run_store.load(find_current_run(run_store, name_of_run(run)))
         if isinstance(labels, str | Path):

@@ -90,8 +90,8 @@ def violation(reason: str) -> str:
             call = _CALL.match(part)
             texts.append(f"`{call[1] if call else _VARYING.sub(_BLANK, part) or _BLANK}`")
             continue
-        kept, is_cut, _ = part.partition("; ")
-        texts.append(_VARYING.sub(_BLANK, kept))
+        text, is_cut, _ = part.partition("; ")
+        texts.append(_VARYING.sub(_BLANK, text))
         if is_cut:
             break
     return shorten_prose("".join(texts).replace('"', ""), _LONGEST)

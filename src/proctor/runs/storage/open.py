@@ -164,9 +164,9 @@ def display_path(path: Path) -> str:
     return relative_to_working_folder(str(path))
 
 
-def as_store(store: StoreLike) -> Store:
-    """Return `store` as an open store; open it read-only if needed."""
-    return open_runs(store, read_only=True) if not is_open(store) else store
+def as_store(store: StoreLike, *, read_only: bool = True) -> Store:
+    """Return `store` as an open store; open it if needed."""
+    return open_runs(store, read_only=read_only) if not is_open(store) else store
 
 
 def is_open(store: str | Path | Store | None) -> TypeIs[Store]:

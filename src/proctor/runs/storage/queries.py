@@ -17,7 +17,7 @@ from proctor.common.error_text import safe_repr
 from proctor.errors import SetupError, UnknownNameError, did_you_mean
 from proctor.runs.arguments import check_count
 from proctor.runs.attempts import find_current_run
-from proctor.runs.storage.open import NoRunsError, StoreLike, as_store, is_open, open_runs
+from proctor.runs.storage.open import NoRunsError, StoreLike, as_store
 from proctor.schema.results.manifest import RunRecord, RunState
 from proctor.schema.results.run_result import Outcome, RunKind, RunResult
 from proctor.stores.base import RunEntry, Store
@@ -183,7 +183,7 @@ def prune_runs(
     check_count("keep", keep)
     if older_than is not None and not isinstance(older_than, timedelta):
         raise SetupError(f"older_than must be a timedelta, got {safe_repr(older_than)}")
-    opened = open_runs(store) if not is_open(store) else store
+    opened = as_store(store, read_only=False)
     if runs:
         doomed = _find_deletable(opened, runs)
     elif keep is None and older_than is None:
