@@ -191,8 +191,8 @@ class ClusteredMean:
         self._total += times * total
         self._low, self._high = min(self._low, mean), max(self._high, mean)
 
-    def result(self, *, confidence: float = 0.95, within: tuple[float, float] = (-inf, inf)) -> Mean | None:
-        """Return the mean so far; `None` before the first cluster. `within`: the lowest and the highest possible value.
+    def result(self, *, confidence: float = 0.95, within: tuple[float, float] | None = None) -> Mean | None:
+        """Return the mean so far; `None` before the first cluster. `within`: the lowest and the highest possible value; `None`: unknown.
 
         Values beyond `within` widen it: the interval always contains the mean.
         """
@@ -206,8 +206,9 @@ class ClusteredMean:
             return Mean(value, None, None, None, self._clusters, self._count)
         error = sqrt(self._clusters / (self._clusters - 1) * spread) / self._count
         half = student_quantile(confidence, self._clusters - 1) * error
-        low = max(value - half, min(within[0], self._low))
-        high = min(value + half, max(within[1], self._high))
+        least, most = within or (-inf, inf)
+        low = max(value - half, min(least, self._low))
+        high = min(value + half, max(most, self._high))
         return Mean(value, error, low, high, self._clusters, self._count)
 
 

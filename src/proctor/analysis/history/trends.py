@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
-from math import inf, isfinite
+from math import isfinite
 from typing import Any
 
 from proctor.schema.analysis.comparison import PASSED, RunDifference
@@ -239,7 +239,7 @@ def of_trials(metric: MetricVerdict, bounds: Bounds | None = None) -> MetricPoin
 def _point(
     clusters: ClusteredMean, of: MetricVerdict | _Sum, outcome: Outcome, bounds: Bounds | None
 ) -> MetricPoint:
-    mean = clusters.result(within=bounds or (-inf, inf))
+    mean = clusters.result(within=bounds)
     if mean is None:
         return MetricPoint(None, of.threshold, outcome, of.gate, count=0)
     return MetricPoint(mean.value, of.threshold, outcome, of.gate, mean.low, mean.high, mean.cases)

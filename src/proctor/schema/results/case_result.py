@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import inf, isfinite
+from math import isfinite
 from types import MappingProxyType
 from typing import Any
 
@@ -302,7 +302,7 @@ class Repeats:
         The interval of a mean is within the range of the metric, if `ranges` has it.
         """
         means = {
-            name: mean.result(confidence=confidence, within=ranges.get(name, (-inf, inf)))
+            name: mean.result(confidence=confidence, within=ranges.get(name))
             for name, mean in self._means.items()
         }
         return {name: mean for name, mean in means.items() if mean is not None}

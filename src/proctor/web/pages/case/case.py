@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
-from math import inf
 
 from proctor.reports.content.case_data import CaseView, Judged, attempt_lines, case_of_trial
 from proctor.reports.content.case_digest import (
@@ -260,7 +259,7 @@ def _has_content(metric: MetricVerdict) -> bool:
 
 
 def _metric(view: CaseView, metric: MetricVerdict) -> MetricLine:
-    low, high = _interval(metric, view.ranges.get(metric.name, (-inf, inf)))
+    low, high = _interval(metric, view.ranges.get(metric.name))
     places = range(len(metric.per_trial))
     return copy_fields(
         MetricLine,
@@ -279,7 +278,7 @@ def _value(metric: MetricVerdict, place: int) -> float | None:
     return finite(score.value) if score is not None else None
 
 
-def _interval(metric: MetricVerdict, within: tuple[float, float]) -> tuple[float | None, float | None]:
+def _interval(metric: MetricVerdict, within: tuple[float, float] | None) -> tuple[float | None, float | None]:
     """Return the confidence interval of the mean over trials, which are independent draws of one case."""
     mean = ClusteredMean()
     for score in metric.per_trial:
