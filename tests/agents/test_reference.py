@@ -1,5 +1,6 @@
 """AGENT strings: their meaning, their printed form, and the messages about invalid ones."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -87,6 +88,14 @@ def test_objects_have_a_folder_and_a_name_too() -> None:
     assert agent_folder(_Answering()) == Path(__file__).parent
     assert agent_folder(len) is None
     assert agent_folder({}) is None
+
+
+def test_an_object_of_a_class_that_was_typed_at_a_prompt_has_no_folder(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delattr(sys.modules["__main__"], "__file__", raising=False)
+    typed = type("Typed", (_Answering,), {"__module__": "__main__"})
+    assert agent_folder(typed()) is None
 
 
 class _Answering:

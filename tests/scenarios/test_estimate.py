@@ -13,7 +13,16 @@ import pytest
 import proctor
 from proctor.schema.results.model_usage import Estimate, Forecast, PurposeEstimate, total_cost
 from tests.cli.project import in_this_process
-from tests.scenarios.judges.test_costs import CONFIG, Agent, Judge
+from tests.scenarios.judges.test_costs import (
+    CONFIG,
+    MATCH,
+    THREE_CASES,
+    Agent,
+    Counted,
+    Failing,
+    Judge,
+    of_three_cases,
+)
 
 CASES = 60
 
@@ -110,6 +119,12 @@ def test_different_cases_give_the_estimate_a_range_around_the_run(tmp_path: Path
     again = Uneven()
     again._random.random()  # not the same prices
     assert cost.low <= (total_cost(ran(tmp_path / "t.db", again).spent) or 0.0) <= cost.high
+
+
+def test_a_trial_that_failed_without_usage_is_not_in_the_estimate(tmp_path: Path) -> None:
+    of_three_cases(Failing(), tmp_path / "s.db", num_runs=2)
+    found = proctor.estimate_sync(Counted(), THREE_CASES, config=MATCH, store=tmp_path / "s.db", num_runs=2)
+    assert part_of(found, "agent").calls == Forecast(value=6, low=6, high=6)
 
 
 def test_more_trials_take_more(tmp_path: Path) -> None:

@@ -78,7 +78,7 @@ def agent_folder(ref: object) -> Path | None:
             return None
     try:
         file = inspect.getsourcefile(cast("Any", ref) if _has_code(ref) else type(ref))
-    except TypeError:
+    except (TypeError, OSError):  # OSError: a class of `python -c` or of a prompt
         return None
     library = not _has_code(ref) and (framework_of(ref) is not None or type(ref).__module__ == "builtins")
     return Path(file).resolve().parent if file and not library else None

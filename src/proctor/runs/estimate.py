@@ -110,7 +110,7 @@ def _by_history(estimate: Estimate, prepared: Prepared, store: Store) -> Estimat
             continue
         estimate.run_id, estimate.seen = run.run_id, len(cases)
         _add_judges(estimate, cases, judges)
-        _add(estimate, "agent", [_acting(case) for case in cases])
+        _add(estimate, "agent", [took for case in cases if (took := _acting(case)) is not None])
         estimate.seconds = _time([_seconds(case) for case in cases], estimate, prepared.options.concurrency)
         if run.agent != prepared.agent_label:
             estimate.notes.append(
@@ -171,15 +171,20 @@ def _price(votes: Sequence[Mapping[str, Any]]) -> float | None:
     return fmean(known) if known and len(known) == len(paid) else None
 
 
-def _acting(case: CaseResult) -> _Took:
+def _acting(case: CaseResult) -> _Took | None:
+    """Return the agent's usage for a case, without trials that failed before it reported any; `None` if all did."""
     from proctor.engine.usage.costs import AgentCosts
 
-    costs = AgentCosts()
+    costs, trials = AgentCosts(), 0
     for trial in case.trials:
         if (evidence := trial.trial) is not None:
+            calls = costs.calls
             for turns in (evidence.turns, *(attempt.turns for attempt in evidence.attempts)):
                 costs.add_turns(turns)
-    spent, trials = costs.spent(), len(case.trials)
+            trials += evidence.failure is None or costs.calls > calls
+    if not trials:
+        return None
+    spent = costs.spent()
     return _Took(
         calls=sum(one.calls for one in spent) / trials,
         tokens=sum(one.input_tokens + one.output_tokens for one in spent) / trials,

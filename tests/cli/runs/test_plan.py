@@ -12,6 +12,7 @@ from click.testing import CliRunner, Result
 import proctor
 from proctor.cli.main import cli
 from tests.cli.runs.test_compare import CONFIG, IDS, SET, bad, broken, good
+from tests.scenarios.judges.test_costs import Failing, of_three_cases
 
 SCHEMA = json.loads((Path(__file__).parents[3] / "docs/schemas/plan.schema.json").read_text(encoding="utf-8"))
 
@@ -129,3 +130,11 @@ def test_a_run_in_which_nothing_could_be_judged_has_nothing_to_go_by(store: Path
     found = plan(store)
     assert found.exit_code == 2
     assert f"all of its {len(IDS)} cases have a trial that could not be scored" in found.stderr
+
+
+def test_an_attempt_that_failed_without_usage_is_not_in_the_cost_of_a_trial(store: Path) -> None:
+    run = of_three_cases(Failing(), store)
+    assert run.unreported == 1
+    for size in (proctor.plan_sync(store=store), proctor.plan_sync(run)):
+        row = size.measures[0].rows[0]
+        assert row.cost == pytest.approx(row.total * run.spent[0].cost / 2)

@@ -71,24 +71,39 @@ AGENT = Spent(purpose="agent", model="gpt-5", calls=3, cost=0.2)
 
 
 @pytest.mark.parametrize(
-    ("spent", "cost", "text"),
+    ("spent", "unreported", "cost", "text"),
     [
-        pytest.param([], None, "", id="no model was used"),
-        pytest.param([PRICED], None, "at least $0.600", id="the agent reported no usage"),
-        pytest.param([FREE], None, "unknown", id="the judges cost nothing, the agent reported no usage"),
-        pytest.param([PRICED, UNPRICED], None, "at least $0.600", id="the agent's model has no price"),
-        pytest.param([PRICED, AGENT], 0.8, "$0.800", id="all of it is known"),
+        pytest.param([], 0, None, "", id="no model was used"),
+        pytest.param([PRICED], 0, None, "at least $0.600", id="the agent reported no usage"),
+        pytest.param([FREE], 0, None, "unknown", id="the judges cost nothing, the agent reported no usage"),
+        pytest.param([PRICED, UNPRICED], 0, None, "at least $0.600", id="the agent's model has no price"),
+        pytest.param([PRICED, AGENT], 0, 0.8, "$0.800", id="all of it is known"),
+        pytest.param([PRICED, AGENT], 1, None, "at least $0.800", id="an attempt failed without usage"),
+        pytest.param([], 3, None, "", id="every attempt failed, and no usage is known"),
     ],
 )
 def test_the_cost_of_a_run_is_known_only_with_that_of_its_agent(
-    spent: list[Spent], cost: float | None, text: str
+    spent: list[Spent], unreported: int, cost: float | None, text: str
 ) -> None:
-    assert run_cost(spent) == cost
-    assert run_cost_text(spent) == text
+    run = with_money(*spent)
+    run.unreported = unreported
+    assert run_cost(spent, unreported) == run.cost == cost
+    assert run_cost_text(run) == text
 
 
 def test_an_agent_without_usage_is_reported_with_the_others() -> None:
     assert money_of(with_money(PRICED))[1] == "agent unknown (no usage reported)"
+
+
+def test_attempts_that_failed_without_usage_are_reported_with_the_cost_of_the_agent() -> None:
+    run = with_money(PRICED, AGENT)
+    run.unreported = 2
+    assert money_of(run) == [
+        "judges $0.600 (60 calls, 6,600 tokens)",
+        "agent at least $0.200 (3 calls, 2 attempts failed without usage)",
+    ]
+    run.spent = [PRICED]
+    assert money_of(run)[1] == "agent unknown (no usage reported)"
 
 
 @pytest.mark.parametrize(

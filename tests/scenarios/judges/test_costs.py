@@ -89,6 +89,33 @@ class Agent:
         yield event
 
 
+class Counted(Agent):
+    """Report the usage of a model with a price."""
+
+    def __init__(self) -> None:
+        super().__init__(model="gpt-4o", tokens=1000)
+
+
+class Failing(Counted):
+    """Fail the first time that it is asked, before it reports usage."""
+
+    async def answer(self, message: Any, session: Any) -> Any:
+        if not self.asked:
+            self.asked += 1
+            raise ValueError("no answer")
+        async for event in super().answer(message, session):
+            yield event
+
+
+MATCH = {"criteria": {"response_match_score": 0.1}}
+THREE_CASES = {**SET, "eval_cases": SET["eval_cases"][:3]}
+
+
+def of_three_cases(agent: Any, store: Path, **options: Any) -> proctor.RunResult:
+    """Run three cases without a judge."""
+    return proctor.evaluate_sync(agent, THREE_CASES, config=MATCH, store=store, concurrency=1, **options)
+
+
 def evaluated(judge: Any, agent: Any = None, **options: Any) -> proctor.RunResult:
     return proctor.evaluate_sync(agent or Agent(), SET, config=CONFIG, judge=judge, **options)
 
@@ -255,6 +282,20 @@ class Dying(Judge):
 
 evaluated(Dying(), store=sys.argv[1], concurrency=1)
 """
+_DIES_AT_CALL_3 = """
+import os, sys
+from pathlib import Path
+from tests.scenarios.judges.test_costs import Failing, of_three_cases
+
+class Dying(Failing):
+    async def answer(self, message, session):
+        if self.asked == 2:
+            os._exit(9)
+        async for event in super().answer(message, session):
+            yield event
+
+of_three_cases(Dying(), Path(sys.argv[1]))
+"""
 
 
 class TestGoingOn:
@@ -283,6 +324,31 @@ class TestGoingOn:
             CASES * VOTES - VOTES <= spent.calls <= CASES * VOTES
         )  # but for a case whose scores were not there yet
         assert spent.known_cost == pytest.approx(0.01 * spent.calls)
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("is_killed", [False, True])
+    def test_an_attempt_that_failed_without_usage_leaves_the_cost_of_the_resumed_run_a_lower_limit(
+        self, tmp_path: Path, is_killed: bool
+    ) -> None:
+        store = tmp_path / "s.db"
+        if is_killed:  # there is no summary of the first process
+            code = _DIES_AT_CALL_3
+            died = subprocess.run([sys.executable, "-c", code, str(store)], cwd=ROOT, check=False)
+            assert died.returncode == 9
+        else:
+            first = of_three_cases(Failing(), store)
+            assert (first.cost, first.unreported) == (None, 1)
+        (run,) = proctor.list_runs(store)
+        second = proctor.resume_sync(
+            run.run_id, store=store, agent=Counted(), eval_sets=THREE_CASES, retry_errors=True, force=True
+        )
+        assert second.passed
+        assert (second.cost, second.unreported) == (None, 1)
+        rescored = proctor.rescore_sync(store=store, config=MATCH)
+        assert (rescored.cost, rescored.unreported) == (None, 1)
+        (run,) = proctor.list_runs(store)
+        assert (run.summary.attempts, run.summary.unreported) == (4, 1)
+        assert run.summary.trial_cost == pytest.approx(run.summary.spent[0].cost / 3)
 
     def test_a_run_that_is_judged_again_is_capped_as_well(self, tmp_path: Path) -> None:
         store = tmp_path / "s.db"

@@ -41,7 +41,7 @@ def write_part(
     heard.wait_for(len(some))
     counts = {outcome.value: len(some)}
     summary = RunSummary(
-        outcome=outcome, counts=counts, duration=len(some), tokens=10 * len(some), attempts=len(some),
+        outcome=outcome, counts=counts, duration=len(some), tokens=10 * len(some), attempts=len(some), unreported=1,
         models=["m"], warnings=["of all"], spent=[Spent(purpose="judge", model="j", calls=len(some))],
         lost_workers=1, lost_attempts=len(some),
     )  # fmt: skip
@@ -66,7 +66,7 @@ def test_the_last_member_completes_the_run(store: SqlStore) -> None:
     assert (record.state, store.members("run1")) == (RunState.FINISHED, [])
     summary = store.summary("run1")
     assert (summary.outcome, summary.counts) == (Outcome.FAILED, {"passed": 2, "failed": 2})
-    assert (summary.duration, summary.tokens, summary.attempts) == (2.0, 40, 4)
+    assert (summary.duration, summary.tokens, summary.attempts, summary.unreported) == (2.0, 40, 4, 2)
     assert summary.spent == [Spent(purpose="judge", model="j", calls=4)]
     assert (summary.models, summary.warnings) == (["m"], ["of all"])
     assert (summary.lost_workers, summary.lost_attempts) == (2, 4)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -31,14 +32,15 @@ def answer(name: str, response: Json, at: float | None = None, **more: Any) -> E
     return event
 
 
-def trial(*events: Event, spans: list[Json] | None = None) -> bytes:
+def trial(*events: Event, spans: list[Json] | None = None) -> Json:
     trace = {"spans": spans} if spans is not None else None
     turn = Turn.model_validate({"user_content": user_text("?").model_dump(), "trace": trace})
     turn.events = list(events)
-    return kept_json(Trial(eval_set_id="s", eval_id="c", turns=[turn]))
+    document: Json = json.loads(kept_json(Trial(eval_set_id="s", eval_id="c", turns=[turn])))
+    return document
 
 
-def figures(*trials: tuple[int, bytes]) -> dict[str, ToolFigures]:
+def figures(*trials: tuple[int, Json]) -> dict[str, ToolFigures]:
     usage = ToolUsage()
     for position, evidence in trials:
         usage.add(position, evidence)

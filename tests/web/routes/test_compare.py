@@ -273,11 +273,15 @@ def test_a_trial_that_crashed_without_usage_is_not_in_the_mean_cost(
     run = proctor.evaluate_sync(
         crashes, one, config=CONFIG, num_runs=4, concurrency=1, store=context.store_url
     )
-    assert run.cost
+    (agent,) = run.spent
+    assert agent.cost
     (head,) = got(client, "/api/matrix", runs="latest")["runs"]
     (listed,) = got(client, "/api/history")["runs"]
-    assert head["cost"] == listed["trial_cost"] == pytest.approx(run.cost / 2)
+    assert head["cost"] == listed["trial_cost"] == pytest.approx(agent.cost / 2)
     assert got(client, "/api/runs/latest/case-extras")["attempts"] == [2]
+    page, (row,) = got(client, "/api/runs/latest"), got(client, "/api/runs")["items"]
+    assert run.cost is page["cost"] is row["cost"] is page["money"][0]["cost"] is None
+    assert page["cost_text"] == row["cost_text"] == page["money"][0]["text"] == "at least $0.0052"
 
 
 def test_a_cost_without_that_of_the_agent_is_unknown(client: TestClient, context: ServerContext) -> None:

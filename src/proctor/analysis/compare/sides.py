@@ -61,7 +61,7 @@ def side_of_run(store: Store, reference: str | RunResult) -> KnownSide:
     manifest, judging, summary = details.manifest, counting(details.judgings), details.record.summary
     run = ComparedRun(
         run_id, manifest.agent.label, sum(one.cases for one in manifest.sets), manifest.num_runs, manifest.created_at,
-        run_cost(summary.spent),
+        run_cost(summary.spent, summary.unreported),
         against=manifest.against, most=manifest.num_runs if adds_trials(manifest, judging) else 0,
     )  # fmt: skip
     priced = any(one.purpose == "agent" and not one.unpriced for one in summary.spent)

@@ -9,7 +9,6 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from proctor.analysis.compare.compare_runs import score_ranges
-from proctor.engine.usage.costs import lacks_usage
 from proctor.errors import SetupError, UnknownNameError, did_you_mean
 from proctor.files.eval_sets.selectors import split_selector
 from proctor.reports.content.run_list import short_ids
@@ -19,8 +18,7 @@ from proctor.runs.storage.queries import RunFilter, is_set
 from proctor.schema.analysis.comparison import RunDifference
 from proctor.schema.analysis.history import CasePoint, HistoryRun
 from proctor.schema.results.manifest import Judging, Manifest, PlannedCase, RunDetails, RunRecord, counting
-from proctor.schema.results.model_usage import run_cost
-from proctor.schema.results.run_result import CaseResult, Outcome
+from proctor.schema.results.run_result import CaseResult
 
 if TYPE_CHECKING:
     from proctor.stores.base import Store
@@ -35,25 +33,6 @@ def _is_selection(manifest: Manifest) -> bool:
     if any(options.get(name) for name in ("tags", "limit", "shard")):
         return True
     return any(split_selector(one)[1] for one in options.get("eval_sets", ()))
-
-
-def trial_cost(store: Store, run: RunRecord) -> float | None:
-    """Return the mean cost in US dollars of the attempts at trials that reported usage, agent and judges together.
-
-    `None`: unknown.
-    """
-    cost = run_cost(run.summary.spent)
-    reported = run.summary.attempts - (_unreported(store, run) if cost else 0)
-    return cost / reported if cost is not None and reported > 0 else None
-
-
-def _unreported(store: Store, run: RunRecord) -> int:
-    """Return the number of attempts that failed before the agent reported usage; only cases in error have some."""
-    if not run.summary.counts.get(Outcome.ERROR):
-        return 0
-    cases = store.briefly(run.run_id, run.judging)
-    errors = [position for position, case in enumerate(cases) if case.outcome is Outcome.ERROR]
-    return sum(lacks_usage(evidence) for _, _, evidence in store.attempts(run.run_id, errors))
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +91,7 @@ class RunsLookedAt:
             record.run_id, short, record.created_at, record.agent, agent.commit, agent.version,
             summary.outcome, record.cases, record.num_runs, record.sets,
             chosen_of=self._chosen_of(record, manifest), build=agent.build, models=tuple(summary.models), stopped_by=summary.stopped_by,
-            trial_cost=trial_cost(self.store, record) if has_all_sets else None,
+            trial_cost=summary.trial_cost if has_all_sets else None,
         )  # fmt: skip
         return LookedAt(run, manifest, counting(details.judgings))
 

@@ -20,6 +20,7 @@ from proctor.runs.storage.open import StoreLike, is_open, open_runs
 from proctor.schema.analysis.comparison import PASSED
 from proctor.schema.analysis.power_plan import MeasureSize, RunSize, SizeRow
 from proctor.schema.results.manifest import Judging, counting
+from proctor.schema.results.model_usage import trial_cost
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, RunResult
 from proctor.stats.power import (
     ScoreSize,
@@ -248,7 +249,9 @@ def plan_sync(
     if problems := list(_problems(request)):
         raise SetupProblems(problems)
     if isinstance(run, RunResult):
-        return _run_size(run, _took(run, None), manifest_of_result(run)[1], request)
+        attempts = [1 + len(trial.earlier) for case in run.cases for trial in case.trials]
+        took = _took(run, len(attempts), trial_cost(run.spent, sum(attempts), run.unreported))
+        return _run_size(run, took, manifest_of_result(run)[1], request)
     if not is_open(store):
         with closing(open_runs(store, read_only=True)) as opened:
             return _of_kept(opened, run, request)
@@ -280,18 +283,14 @@ def _problems(request: _Request) -> Iterator[SetupError]:
 
 def _of_kept(store: Store, name: str, request: _Request) -> RunSize:
     run = store.load(find_current_run(store, name))
-    return _run_size(run, _took(run, store), counting(store.judgings(run.run_id)), request)
+    trials = sum(len(case.trials) for _, case in store.verdicts(run.run_id))
+    took = _took(run, trials, store.record(run.run_id).summary.trial_cost)
+    return _run_size(run, took, counting(store.judgings(run.run_id)), request)
 
 
-def _took(run: RunResult, store: Store | None) -> TrialTook:
-    """Return the duration of a trial of the run, scoring included; an imported run has none."""
-    briefly = run.cases if store is None else (case for _, case in store.verdicts(run.run_id))
-    trials = sum(len(case.trials) for case in briefly)
-    if not trials:
-        return TrialTook()
-    return TrialTook(
-        None if run.cost is None else run.cost / trials, run.duration / trials if run.duration else None
-    )
+def _took(run: RunResult, trials: int, cost: float | None) -> TrialTook:
+    """Return the cost and the duration of a trial of the run, scoring included; an imported run has no duration."""
+    return TrialTook(cost, run.duration / trials if run.duration and trials else None)
 
 
 def _run_size(run: RunResult, took: TrialTook, judging: Judging, request: _Request) -> RunSize:

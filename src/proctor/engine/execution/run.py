@@ -315,7 +315,7 @@ class Run:
         warning = self._spending.blind_spot() if self.options.max_tokens is not None else ""
         if warning and warning not in run.warnings:
             run.warnings.append(warning)
-        run.spent = self._money.spent()
+        run.spent, run.unreported = self._money.spent(), self._spending.unreported
         run.judged_by = self._money.judged_by() if self._counts_money else []
         if warning := self._money.blind_spot():
             run.warnings.append(warning)
@@ -354,6 +354,7 @@ class Run:
             tokens=self._spending.tokens,
             spent=run.spent,
             attempts=self._spending.attempts,
+            unreported=run.unreported,
             judged_by=run.judged_by,
             **self._losses(),
         )

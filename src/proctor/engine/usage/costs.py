@@ -56,13 +56,26 @@ _MOST_NAMED = 3
 class AgentUsage:
     """Tokens that the agent reported, the models that it named, and the trials that took more than one attempt."""
 
-    __slots__ = ("_before", "_retried", "attempts", "costs", "models", "silent", "tokens", "trials", "users")
+    __slots__ = (
+        "_before",
+        "_retried",
+        "attempts",
+        "costs",
+        "models",
+        "silent",
+        "tokens",
+        "trials",
+        "unreported",
+        "users",
+    )
 
     def __init__(self) -> None:
         """Start with no usage."""
         self.tokens = self._before = 0
         self.attempts = 0
         """Attempts at trials that are counted, those of earlier processes among them."""
+        self.unreported = 0
+        """Those of them that failed before the agent reported usage."""
         self.trials = self.silent = 0
         """Complete trials of this process, and those of them that reported no tokens."""
         self.models: set[str] = set()
@@ -77,7 +90,8 @@ class AgentUsage:
         `RunCosts.begin_with` adds the costs that the summary has. Retried trials are named again, by their evidence.
         """
         if earlier.attempts == stored.attempts_made and not any(map(is_about_retries, earlier.warnings)):
-            self.attempts, self.tokens, self._before = earlier.attempts, earlier.tokens, earlier.tokens
+            self.attempts, self.unreported = earlier.attempts, earlier.unreported
+            self.tokens = self._before = earlier.tokens
             self.models.update(earlier.models)
         else:
             self._count_evidence(stored.attempts())
@@ -86,10 +100,11 @@ class AgentUsage:
         for position, number, evidence in attempts:
             self.attempts += 1
             trial = json.loads(evidence)
-            earlier = trial.get("attempts") or []
+            earlier, calls = trial.get("attempts") or [], self.costs.calls
             for attempt in (trial, *earlier):
                 self._add_json(attempt.get("turns") or [])
                 self._add_user(attempt.get("played_user"))
+            self.unreported += bool(trial.get("failure")) and self.costs.calls == calls
             if earlier and (failure := earlier[-1].get("failure")):
                 self._note(position, number, trial, Failure.model_validate(failure))
         self._before = self.tokens
@@ -102,7 +117,7 @@ class AgentUsage:
     def add(self, position: int, trial: Trial) -> None:
         """Count one trial of the case at `position`, with all its attempts."""
         self.attempts += 1
-        before = self.tokens
+        before, calls = self.tokens, self.costs.calls
         attempts: list[Trial | Attempt] = [*trial.attempts, trial]
         for attempt in attempts:
             self._add(attempt.turns)
@@ -110,6 +125,8 @@ class AgentUsage:
         if trial.failure is None:
             self.trials += 1
             self.silent += self.tokens == before
+        else:
+            self.unreported += self.costs.calls == calls
         if trial.attempts and (failure := trial.attempts[-1].failure) is not None:
             self._note(position, trial.number, trial.__dict__, failure)
 
@@ -185,10 +202,12 @@ Call = tuple[str, int, int, int]
 class AgentCosts:
     """The calls of models that an agent reported."""
 
-    __slots__ = ("_calls", "_spent")
+    __slots__ = ("_calls", "_spent", "calls")
 
     def __init__(self) -> None:
         """Start with no usage."""
+        self.calls = 0
+        """The number of calls."""
         self._calls: Counter[Call] = Counter()
         self._spent: dict[str, Spent] = {}
 
@@ -203,6 +222,7 @@ class AgentCosts:
         self._calls[
             model or "", input_tokens, output_tokens, usage.get("cached_content_token_count") or 0
         ] += 1
+        self.calls += 1
         if len(self._calls) >= _MOST_UNLIKE:
             self._price()
 
@@ -212,6 +232,13 @@ class AgentCosts:
             for event in turn.events:
                 if event.usage_metadata is not None:
                     self.add(event.model_version, event.usage_metadata.__dict__)
+
+    def add_json(self, turns: Iterable[Mapping[str, Any]]) -> None:
+        """Do what `add_turns` does, from the JSON of turns."""
+        for turn in turns:
+            for event in turn.get("events") or ():
+                if usage := event.get("usage_metadata"):
+                    self.add(event.get("model_version"), usage)
 
     def spent(self) -> list[Spent]:
         """Return what they took so far, by model."""
@@ -247,14 +274,6 @@ def costs_of(trial: Trial) -> list[Spent]:
     for turns in (trial.turns, *(attempt.turns for attempt in trial.attempts)):
         costs.add_turns(turns)
     return costs.spent()
-
-
-def lacks_usage(evidence: bytes) -> bool:
-    """Return whether an attempt at a trial, given its JSON, failed before the agent reported usage."""
-    if b'"failure":' not in evidence:  # so is most evidence, and it need not be parsed
-        return False
-    trial = Trial.model_validate_json(evidence)
-    return trial.failure is not None and not costs_of(trial)
 
 
 class RunCosts:
@@ -393,23 +412,29 @@ def _graders(details: Mapping[str, Any] | None) -> Iterator[tuple[str, str]]:
 # --- What one case took on models: its trials, its simulated users and its judges, by the evidence that is kept ----------
 
 
-def spent_on_case(case: CaseResult) -> list[Spent]:
-    """Return what a case took, by purpose and model; attempts that were made again are in it. Reads its evidence."""
-    return sum_usage(_all(case))
+def evidence_of(case: CaseResult) -> list[dict[str, Any]]:
+    """Return the evidence of all attempts at the trials of a case as plain data. Reads the store."""
+    attempts = (one for trial in case.trials for one in (*trial.earlier, trial))
+    return [data for one in attempts if (data := one.evidence_data()) is not None]
 
 
-def cost_of_case(case: CaseResult) -> float | None:
-    """Return the US dollars that a case took; `None` where a price is not known, or the agent reported no usage."""
-    return run_cost(spent_on_case(case))
+def cost_of_case(case: CaseResult, evidence: Iterable[Mapping[str, Any]]) -> tuple[float | None, int]:
+    """Return the US dollars that a case took, given its evidence, and the number of the attempts that they cover.
+
+    The cost is `None` if a price is unknown or the agent reported no usage. Attempts that failed before the agent reported usage are not covered.
+    """
+    costs, spent, covered = AgentCosts(), list[Spent](), 0
+    for trial in evidence:
+        calls = costs.calls
+        for attempt in (trial, *(trial.get("attempts") or ())):
+            costs.add_json(attempt.get("turns") or ())
+            if user := attempt.get("played_user"):
+                spent += usage_of_user(user)
+        covered += not trial.get("failure") or costs.calls > calls
+    return run_cost([*costs.spent(), *spent, *_spent_on_judges(case)]), covered
 
 
-def _all(case: CaseResult) -> Iterator[Spent]:
-    for trial in case.trials:
-        for one in (*trial.earlier, trial):
-            if (evidence := one.trial) is not None:
-                yield from costs_of(evidence)
-                if evidence.played_user is not None:
-                    yield from usage_of_user(evidence.played_user)
+def _spent_on_judges(case: CaseResult) -> Iterator[Spent]:
     for metric in case.metrics.values():
         for score in metric.per_trial:
             for details in all_details(score) if score is not None else ():

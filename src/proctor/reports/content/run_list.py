@@ -196,7 +196,7 @@ def _cells(entry: ListedRun, look: Look) -> dict[str, Spans]:
         ]
         + ([Span(f"  {summary.live_text}", "active")] if summary.in_flight else []),
         "took": [Span(duration(summary.duration) if summary.duration else "", "dim")],
-        "cost": [Span(run_cost_text(summary.spent), "dim")],
+        "cost": [Span(run_cost_text(summary), "dim")],
         "commit": [Span(short_commit(entry.commit), "dim")],
     }
 
@@ -244,7 +244,7 @@ def _record(entry: ListedRun) -> tuple[str, ...]:
         f"runs={run.num_runs}",
         *(f"{outcome.value}={count}" for outcome, count in outcome_counts(run)),
         f"duration={duration(summary.duration)}" if summary.duration else "",
-        f"cost={run_cost_text(summary.spent).replace(' ', '_')}" if summary.spent else "",
+        f"cost={run_cost_text(summary).replace(' ', '_')}" if summary.spent else "",
         f"commit={short_commit(entry.commit)}" if entry.commit else "",
         f"judgings={run.judgings}" if run.judgings > 1 else "",
         *(f"{name}={count}" for name in _LIVE_FIGURES if (count := getattr(summary, name))),

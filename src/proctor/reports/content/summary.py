@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from math import floor, log10
+from typing import TYPE_CHECKING
 
 from proctor.common.safe_text import count_text
 from proctor.reports.content.case_words import WORDS
@@ -23,6 +24,9 @@ from proctor.schema.results.run_result import (
 )
 from proctor.schema.results.score import TrialRule
 from proctor.stats.intervals import wilson
+
+if TYPE_CHECKING:
+    from proctor.schema.results.manifest import RunSummary
 
 _ATTENTION = {Outcome.FAILED: 0, Outcome.ERROR: 1, Outcome.INCONCLUSIVE: 2, Outcome.NOT_RUN: 3}
 FLAKY_ATTENTION = 4
@@ -297,14 +301,24 @@ PURPOSE_NAMES = {"judge": "judges", "user": "simulated users", "agent": "agent"}
 def money_of(run: RunResult) -> list[str]:
     """Return the cost of each purpose: `judges $0.60 (60 calls, 6,600 tokens)`."""
     return [
-        f"{PURPOSE_NAMES.get(purpose, purpose)} {usage}" for purpose, usage in money_by_purpose(run.spent)
+        f"{PURPOSE_NAMES.get(purpose, purpose)} {usage}"
+        for purpose, usage in money_by_purpose(run.spent, run.unreported)
     ]
 
 
-def money_by_purpose(spent: Sequence[Spent]) -> Iterator[tuple[str, str]]:
-    """Return each purpose that used models, with its cost."""
+def money_by_purpose(spent: Sequence[Spent], unreported: int = 0) -> Iterator[tuple[str, str]]:
+    """Return each purpose that used models, with its cost; `unreported`: attempts that failed before the agent reported usage."""
     for purpose, usages in by_purpose(spent):
-        yield purpose, f"{cost_text(total_cost(usages), usages)} ({', '.join(_counts(usages))})"
+        cost = purpose_cost(purpose, usages, unreported)
+        counts = [*_counts(usages)]
+        if purpose == "agent" and usages and unreported:
+            counts.append(f"{count_text(unreported, 'attempt')} failed without usage")
+        yield purpose, f"{cost_text(cost, usages)} ({', '.join(counts)})"
+
+
+def purpose_cost(purpose: str, usages: Sequence[Spent], unreported: int) -> float | None:
+    """Return the US dollars of one purpose; `None` if it is unknown, as that of an agent with unreported attempts (see `run_cost`)."""
+    return run_cost(usages, unreported) if purpose == "agent" else total_cost(usages)
 
 
 def by_purpose(spent: Sequence[Spent]) -> Iterator[tuple[str, list[Spent]]]:
@@ -316,9 +330,9 @@ def by_purpose(spent: Sequence[Spent]) -> Iterator[tuple[str, list[Spent]]]:
             yield purpose, usages
 
 
-def run_cost_text(spent: Sequence[Spent]) -> str:
+def run_cost_text(run: RunResult | RunSummary) -> str:
     """Return what a run cost (see `run_cost`): `$0.60`, `at least $0.60`, `unknown`; empty if no model was used."""
-    return cost_text(run_cost(spent), spent) if spent else ""
+    return cost_text(run_cost(run.spent, run.unreported), run.spent) if run.spent else ""
 
 
 def cost_text(cost: float | None, spent: Iterable[Spent]) -> str:
@@ -375,6 +389,7 @@ def spent_data(run: RunResult) -> dict[str, object]:
     """Return the model usage and the judges as plain data."""
     return {
         "cost": run.cost,
+        "unreported": run.unreported,
         "spent": [{**one.model_dump(), "cost": one.known_cost} for one in run.spent],
         "judged_by": [asdict(one) for one in run.judged_by],
         "calibrations": run.badges,

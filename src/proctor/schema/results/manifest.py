@@ -14,7 +14,7 @@ from proctor.common.safe_text import count_text
 from proctor.errors import UnknownNameError
 from proctor.schema.evidence.trial import Failure
 from proctor.schema.format.wire_model import WireModel
-from proctor.schema.results.model_usage import Spent
+from proctor.schema.results.model_usage import Spent, trial_cost
 from proctor.schema.results.run_result import Outcome, RunKind
 from proctor.schema.results.score import JudgedBy
 from proctor.schema.serialize import json_hash
@@ -232,6 +232,8 @@ class RunSummary(WireModel):
     """The usage of models, by purpose and model."""
     attempts: int = 0
     """Attempts at trials that `models`, `tokens` and `spent` cover."""
+    unreported: int = 0
+    """Those of them that failed before the agent reported usage: what they took is not in `tokens` and `spent`."""
     judged_by: list[JudgedBy] = Field(default_factory=list)
     """Which models gave the verdicts of which metrics."""
     lost_workers: int = 0
@@ -245,6 +247,11 @@ class RunSummary(WireModel):
 
     def __bool__(self) -> bool:
         return self.outcome is Outcome.PASSED
+
+    @property
+    def trial_cost(self) -> float | None:
+        """The mean cost of the attempts at trials that reported usage, in US dollars, agent and judges together; `None`: unknown."""
+        return trial_cost(self.spent, self.attempts, self.unreported)
 
     @property
     def lost_text(self) -> str:

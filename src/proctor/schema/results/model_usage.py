@@ -75,13 +75,25 @@ def total_cost(spent: Iterable[Spent]) -> float | None:
     return sum(known) if known and len(known) == len(costs) else None
 
 
-def run_cost(spent: Iterable[Spent]) -> float | None:
+def run_cost(spent: Iterable[Spent], unreported: int = 0) -> float | None:
     """Return what a run or a case cost in US dollars, the agent included.
 
-    `None`: unknown, because a price is unknown or the agent reported no usage. The other costs alone would be too low.
+    `unreported`: the attempts at trials that failed before the agent reported usage.
+    `None`: unknown, because a price is unknown, or the agent reported no usage, or not of every attempt. The other costs
+    alone would be too low.
     """
     usages = list(spent)
-    return total_cost(usages) if any(one.purpose == "agent" for one in usages) else None
+    is_known = not unreported and any(one.purpose == "agent" for one in usages)
+    return total_cost(usages) if is_known else None
+
+
+def trial_cost(spent: Iterable[Spent], attempts: int, unreported: int) -> float | None:
+    """Return the mean cost in US dollars of the attempts at trials without those that are `unreported` (see `run_cost`).
+
+    `None`: unknown.
+    """
+    cost, reported = run_cost(spent), attempts - unreported
+    return cost / reported if cost is not None and reported > 0 else None
 
 
 # --- The estimate of a run, before it starts -------------------------------------------------------------------------

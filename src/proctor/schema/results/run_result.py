@@ -106,6 +106,8 @@ class RunResult:
     """The id in the store; empty if the run is not stored."""
     spent: list[Spent] = field(default_factory=list)
     """The usage of models, by purpose (agent, simulated user, judge) and model."""
+    unreported: int = 0
+    """Attempts at trials that failed before the agent reported usage: what they took is not in `spent`."""
     judged_by: list[JudgedBy] = field(default_factory=list)
     """Which models gave the verdicts of which metrics."""
     badges: dict[str, str] = field(default_factory=dict)
@@ -142,10 +144,10 @@ class RunResult:
 
     @property
     def cost(self) -> float | None:
-        """The cost of all model calls in US dollars; `None` if a price is unknown, or the agent reported no usage."""
+        """The cost of all model calls in US dollars; `None` if a price is unknown, or the agent did not report all its usage."""
         from proctor.schema.results.model_usage import run_cost
 
-        return run_cost(self.spent)
+        return run_cost(self.spent, self.unreported)
 
     @property
     def passed(self) -> bool:

@@ -200,6 +200,7 @@ def summary_of_parts(members: Sequence[Member], *, set_missing: bool) -> RunSumm
         tokens=sum(part.tokens for part in parts),
         spent=sum_usage(one for part in parts for one in part.spent),
         attempts=sum(part.attempts for part in parts),
+        unreported=sum(part.unreported for part in parts),
         lost_workers=sum(part.lost_workers for part in parts),
         lost_attempts=sum(part.lost_attempts for part in parts),
         judged_by=list(

@@ -416,6 +416,7 @@ def result_of(
         failure=summary.failure,
         run_id=manifest.run_id,
         spent=list(summary.spent),
+        unreported=summary.unreported,
         judged_by=list(summary.judged_by),
     )
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from proctor.analysis.compare.baselines import load_baseline
 from proctor.analysis.compare.case_diff import parting
 from proctor.analysis.compare.compare_runs import compare_sync
-from proctor.analysis.history.selected_runs import trial_cost
 from proctor.errors import SetupError, UnknownNameError, did_you_mean
 from proctor.reports.content.run_list import short_ids
 from proctor.runs.attempts import find_current_run
@@ -185,7 +184,6 @@ def load_matrix(store: Store, names: Sequence[str]) -> MatrixPage:
                 short[run],
                 store.manifest(run).agent.commit,
                 [case for _, case in store.verdicts(run)],
-                trial_cost(store, store.record(run)),
             )
             for run in run_ids
         ]

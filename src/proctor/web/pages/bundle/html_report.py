@@ -100,7 +100,7 @@ def _add_run(file: SingleFileWriter, run: RunResult, stored: StoredRun, extras: 
     run_id = stored.listed.run.run_id
     path = f"/api/runs/{run_id}"
     figures, rows, turns = Figures(), list[str](), list[float]()
-    labels = _labels(extras, run_id)
+    labels, ranges = _labels(extras, run_id), run.score_ranges
     documents = AscendingLookup(extras.cases(run_id) if extras is not None else iter(()))
     for neighbours, case in _with_neighbours(run.cases):
         position = neighbours[1]
@@ -108,7 +108,7 @@ def _add_run(file: SingleFileWriter, run: RunResult, stored: StoredRun, extras: 
         if extras is None:
             rows.append(page_json(case_row(position, case, cause_of(case))))
         turns += turn_seconds(case)
-        view = _view(run, stored, case, documents.get(position), extras)
+        view = _view(run, ranges, stored, case, documents.get(position), extras)
         _add_case(file, f"{path}/cases/{position}", view, neighbours, labels)
     against: Against | None = None
     changes: dict[str, MeanFigure] = {}
@@ -157,6 +157,7 @@ class _Case:
 
 def _view(
     run: RunResult,
+    ranges: Mapping[str, tuple[float, float]],
     stored: StoredRun,
     case: CaseResult,
     expected: EvalCase | None,
@@ -165,7 +166,7 @@ def _view(
     view = CaseView(
         stored.listed.run.run_id, stored.listed.short, run.agent, stored.listed.run.created_at, case, stored.judging,
         badges={name: badge for name, badge in run.badges.items() if name in case.metrics},
-        ranges=run.score_ranges,
+        ranges=ranges,
         scenario=expected.conversation_scenario if expected else None,
     )  # fmt: skip
     return _Case(view, expected, len(run.cases), extras.align if extras is not None else None)
@@ -215,6 +216,7 @@ def _stored_run(run: RunResult, number: int, extras: ReportExtras | None) -> Sto
         interrupted=run.interrupted,
         stopped_by=run.stopped_by,
         spent=run.spent,
+        unreported=run.unreported,
         judged_by=run.judged_by,
     )
     sets = tuple(one.eval_set_id for one in run.sets)

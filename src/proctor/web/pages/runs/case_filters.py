@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from proctor.common.json_values import JsonObject
-from proctor.engine.usage.costs import cost_of_case, lacks_usage
+from proctor.engine.usage.costs import cost_of_case, evidence_of
 from proctor.schema.format.wire_model import PageModel
 from proctor.web.pages.runs.tool_usage import ToolFigures, ToolUsage
 
@@ -49,15 +49,16 @@ def case_extras(store: Store, run_id: str, judging: int) -> CaseExtras:
     costs, attempts = list[float | None](), list[int]()
     if run.spent:
         for position, case in enumerate(run.cases):
-            costs.append(cost_of_case(case))
-            trials = [one for trial in case.trials for one in (*trial.earlier, trial)]
-            documents = [one.evidence_json() for one in trials]
-            attempts.append(sum(not lacks_usage(document) for document in documents))
-            for document in documents:
-                usage.add(position, document)
+            evidence = evidence_of(case)
+            cost, covered = cost_of_case(case, evidence)
+            costs.append(cost)
+            attempts.append(covered)
+            for trial in evidence:
+                usage.add(position, trial)
     else:  # without costs the scores need not be read
-        for position, _, evidence in store.attempts(run_id):
-            usage.add(position, evidence)
+        for position, _, document in store.attempts(run_id):
+            if b'"function_call"' in document:
+                usage.add(position, json.loads(document))
     extras = CaseExtras(
         tags={},
         tools=usage.positions(),
@@ -65,8 +66,8 @@ def case_extras(store: Store, run_id: str, judging: int) -> CaseExtras:
         costs=costs if any(cost is not None for cost in costs) else [],
         attempts=attempts,
     )
-    for position, document in store.case_documents(run_id, range(len(run.cases))):
-        for tag in tags_of(document):
+    for position, case_document in store.case_documents(run_id, range(len(run.cases))):
+        for tag in tags_of(case_document):
             extras.tags.setdefault(tag, []).append(position)
     return extras
 

@@ -24,7 +24,6 @@ class MatrixRun:
     short: str
     commit: str | None
     cases: Sequence[CaseResult]
-    trial_cost: float | None
 
 
 class MatrixHead(PageModel):
@@ -118,7 +117,7 @@ def _head(run: MatrixRun, result: RunResult) -> MatrixHead:
         k=k,
         seconds=figures.get(SECONDS),
         tokens=figures.get(TOKENS),
-        cost=run.trial_cost,
+        cost=run.record.summary.trial_cost,
     )
 
 

@@ -20,7 +20,6 @@ from proctor.reports.content.symbols import UNICODE, short_names
 from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.case_result import FaultRates, Repeats, ScoreRanges
 from proctor.schema.results.manifest import Judging, Manifest, RunState
-from proctor.schema.results.model_usage import Spent, total_cost
 from proctor.schema.results.run_result import CaseResult, Outcome, RunResult, SetSummary
 from proctor.web.pages.base import MeanFigure, Share, copy_fields, mean_figure, passed_share, share
 from proctor.web.pages.runs.case_table import CauseGroup
@@ -223,20 +222,20 @@ def set_part(one: SetSummary, repeats: Repeats | None) -> SetPart:
     )
 
 
-def money_parts(spent: Sequence[Spent]) -> list[MoneyPart]:
+def money_parts(run: RunResult) -> list[MoneyPart]:
     """Return the usage of models by purpose."""
     return [
         MoneyPart(
             purpose=purpose,
             name=summary.PURPOSE_NAMES.get(purpose, purpose),
-            cost=total_cost(usages),
-            text=summary.cost_text(total_cost(usages), usages),
+            cost=(cost := summary.purpose_cost(purpose, usages, run.unreported)),
+            text=summary.cost_text(cost, usages),
             calls=sum(usage.calls for usage in usages),
             cached=sum(usage.cached for usage in usages),
             tokens=sum(usage.input_tokens + usage.output_tokens for usage in usages),
             unpriced=summary.unpriced_models(usages),
         )
-        for purpose, usages in summary.by_purpose(spent)
+        for purpose, usages in summary.by_purpose(run.spent)
     ]
 
 
@@ -381,8 +380,8 @@ def run_page(
         causes=[copy_fields(CauseGroup, group, text=group.cause.text) for group in causes],
         figures=figures.digest.figures(),
         cost=run.cost,
-        cost_text=summary.run_cost_text(run.spent),
-        money=money_parts(run.spent),
+        cost_text=summary.run_cost_text(run),
+        money=money_parts(run),
         judges=judge_parts(run),
         sets=[set_part(one, repeats.by_set.get(one.eval_set_id)) for one in run.sets],
         warnings=list(run.warnings),

@@ -5,7 +5,6 @@ The evidence is read as JSON: validating the models of 10,000 trials would take 
 
 from __future__ import annotations
 
-import json
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -71,11 +70,9 @@ class ToolUsage:
     def __init__(self) -> None:
         self._tools: dict[str, _Tool] = {}
 
-    def add(self, position: int, evidence: bytes) -> None:
-        """Count the calls in the evidence (JSON) of a trial of the case at `position`, in the order of the cases."""
-        if b'"function_call"' not in evidence:
-            return
-        for turn in json.loads(evidence).get("turns") or ():
+    def add(self, position: int, evidence: Json) -> None:
+        """Count the calls in the evidence of a trial of the case at `position`, in the order of the cases."""
+        for turn in evidence.get("turns") or ():
             for call in _calls(turn):
                 self._count(position, call)
 

@@ -25,7 +25,7 @@ from typing import IO, Annotated, Any
 from fastapi import Depends, Request
 
 from proctor.common.secrets import hide_secrets
-from proctor.engine.usage.costs import cost_of_case
+from proctor.engine.usage.costs import cost_of_case, evidence_of
 from proctor.errors import ProctorError, SetupError
 from proctor.reports.content.failure_causes import cause_of
 from proctor.runs.storage.open import open_runs, store_url
@@ -361,7 +361,7 @@ def active_rows(store: Store, run_id: str, judging: int, positions: Sequence[int
     for part in _ranges(positions):
         for position, case in zip(part, cases[part.start : part.stop], strict=True):
             row = case_row(position, case, cause_of(case))
-            row.cost = cost_of_case(case)
+            row.cost, _ = cost_of_case(case, evidence_of(case))
             rows.append(row)
     return rows
 
