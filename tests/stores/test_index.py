@@ -12,7 +12,8 @@ from proctor.runs.storage.queries import RunFilter
 from proctor.schema.results.run_result import CaseResult, Outcome
 from proctor.stores.base import BriefVerdict, Store
 from proctor.stores.sql.store import SqlStore
-from proctor.web.pages.runs.load_run import runs_page, select_run
+from proctor.web.pages.runs.load_run import runs_page
+from proctor.web.pages.runs.selected_run import select_run
 
 ODD = "a </script> \x1b é"
 

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
+import proctor
 from proctor.reports.content.case_digest import deciding, reason_of
 from proctor.reports.content.failure_causes import Cause
 from proctor.schema.evidence.trial import Failure
@@ -441,6 +442,44 @@ def test_a_run_is_compared_with_the_baseline_where_there_is_one(own: tuple[Path,
         assert in_this_process("baseline", "remove", "main").returncode == 0
     against = page_of(asked, third)["against"]
     assert (against["run_id"], against["kind"]) == (second, "previous")
+
+
+def test_a_run_is_compared_with_the_newest_earlier_one_that_has_a_case_that_it_reached(
+    client: TestClient, context: ServerContext
+) -> None:
+    def evaluated(*ids: str, said: str = "hello", **options: Any) -> str:
+        cases = [
+            {
+                "eval_id": one,
+                "conversation": [
+                    {
+                        "user_content": {"parts": [{"text": said}]},
+                        "final_response": {"parts": [{"text": said}]},
+                    }
+                ],
+            }
+            for one in ids
+        ]
+        config = {"criteria": {"response_match_score": 1.0}}
+        one_set = {"eval_set_id": "set", "eval_cases": cases}
+        return proctor.evaluate_sync(
+            answers, one_set, config=config, store=context.store_url, concurrency=1, **options
+        ).run_id
+
+    def answers(text: str) -> str:
+        return text if text == "hello" else "?"
+
+    whole = evaluated("a", "b", "c")
+    second = evaluated("b", "c")
+    first = evaluated("a")
+    edited = evaluated("a", "b", said="goodbye")
+    stopped = evaluated("c", "a", "b", fail_fast=True, said="goodbye")
+    again = evaluated("a", "b", "c")
+    found = {
+        run: (client.get(f"/api/runs/{run}").json()["against"] or {}).get("run_id")
+        for run in (second, first, edited, stopped, again)
+    }
+    assert found == {second: whole, first: whole, edited: None, stopped: None, again: first}
 
 
 @pytest.mark.slow

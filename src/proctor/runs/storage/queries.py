@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from fnmatch import fnmatchcase
-from itertools import chain, islice
+from itertools import chain, islice, zip_longest
 from pathlib import Path
 from typing import TypeVar
 
@@ -156,6 +156,48 @@ def load_run(run: str = "latest", store: StoreLike = None, judging: int | None =
     """
     opened = as_store(store)
     return opened.load(find_current_run(opened, run), judging)
+
+
+# --- the cases of two runs ----------------------------------------------------------------------------------------------
+
+_NOT_REACHED = (Outcome.SKIPPED, Outcome.NOT_RUN)
+
+
+def can_share_cases(store: Store, run: RunRecord, earlier: RunRecord) -> bool:
+    """Return whether a finished run has a case that `run` has reached, with the same content; also if `run` has reached none yet.
+
+    The cases are read only if the sets of the runs differ, and only up to the first shared one.
+    """
+    counts = store.standing(run.run_id, run.judging).counts
+    if not any(count for outcome, count in counts.items() if outcome not in _NOT_REACHED):
+        return True
+    manifests = store.manifest(run.run_id), store.manifest(earlier.run_id)
+    hashes, others = ([one.content_hash for one in manifest.sets] for manifest in manifests)
+    if all(hashes) and hashes == others:  # the same cases
+        return True
+    return _have_common_case(_reached_cases(store, run), _reached_cases(store, earlier))
+
+
+def _have_common_case(*runs: Iterator[_Case]) -> bool:
+    """Read two runs at the same time until a case of one is in the other, with the same content as far as both are known."""
+    hashes: tuple[dict[tuple[str, str], str], ...] = ({}, {})
+    for cases in zip_longest(*runs):
+        for place, (name, content_hash) in ((at, case) for at, case in enumerate(cases) if case is not None):
+            hashes[place][name] = content_hash
+            other = hashes[1 - place].get(name)
+            if other is not None and (other == content_hash or not (other and content_hash)):
+                return True
+    return False
+
+
+_Case = tuple[tuple[str, str], str]
+"""The eval set and the id of a case, and the hash of its content; empty if it is unknown."""
+
+
+def _reached_cases(store: Store, run: RunRecord) -> Iterator[_Case]:
+    for case in store.briefly(run.run_id, run.judging):
+        if case.outcome not in _NOT_REACHED:
+            yield (case.eval_set_id, case.eval_id), case.content_hash
 
 
 # --- deletion ---------------------------------------------------------------------------------------------------------

@@ -29,9 +29,10 @@ from proctor.web.pages.bundle.html_report import about_file, add_runs
 from proctor.web.pages.bundle.single_file import BuiltPage, SingleFileWriter, page_json
 from proctor.web.pages.case.load_case import alignment_steps
 from proctor.web.pages.runs.case_filters import case_extras
-from proctor.web.pages.runs.load_run import RunCases, RunPageCache, SelectedRun, read_cases, select_run
+from proctor.web.pages.runs.load_run import RunCases, RunPageCache, read_cases
 from proctor.web.pages.runs.run_page import StoredRun
 from proctor.web.pages.runs.run_trends import cause_trend, cost_intervals
+from proctor.web.pages.runs.selected_run import SelectedRun, select_run
 
 if TYPE_CHECKING:
     from proctor.schema.analysis.calibration import Labelled

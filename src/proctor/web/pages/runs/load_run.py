@@ -17,14 +17,13 @@ from typing import TYPE_CHECKING
 from proctor.analysis.compare.sides import BriefCase, Key, Pairs, change_of, pair, side_cases
 from proctor.reports.content.case_digest import CaseWarnings
 from proctor.reports.content.failure_causes import Cause, FailureGroup, cause_of, group_failures
-from proctor.reports.content.run_list import ListedRun, short_ids
+from proctor.reports.content.run_list import short_ids
 from proctor.runs.storage.queries import RunFilter
 from proctor.schema.analysis.comparison import CaseChange
 from proctor.schema.results.case_result import FaultRates
-from proctor.schema.results.manifest import NO_ANNOTATION, RunRecord, RunState, judging_number
+from proctor.schema.results.manifest import NO_ANNOTATION, RunRecord, RunState
 from proctor.schema.results.run_result import CaseResult, Outcome
 from proctor.stats.intervals import ClusteredMean
-from proctor.stores.baselines import baseline_names
 from proctor.web.pages.base import MeanFigure, mean_figure
 from proctor.web.pages.bounded_cache import BoundedCache
 from proctor.web.pages.runs.case_filters import CaseExtras, case_extras
@@ -35,11 +34,11 @@ from proctor.web.pages.runs.run_page import (
     Figures,
     NotesPage,
     RunPage,
-    StoredRun,
     notes_page,
     run_page,
     turn_seconds,
 )
+from proctor.web.pages.runs.selected_run import SelectedRun, list_run, select_run
 
 if TYPE_CHECKING:
     from proctor.stores.base import RunEntry, Store
@@ -61,7 +60,7 @@ def runs_page(store: Store, criteria: RunFilter, *, limit: int, before: str | No
     annotations = store.annotations()
     rows = [
         run_row(
-            _list_run(store, run, short[run.run_id]),
+            list_run(store, run, short[run.run_id]),
             trends.get(run.run_id, ()),
             annotations.get(run.run_id, NO_ANNOTATION),
         )
@@ -79,11 +78,6 @@ def _records(store: Store, entries: Sequence[RunEntry], criteria: RunFilter) -> 
     for entry in entries:
         if criteria.takes_by_index(entry):
             yield store.record(entry.run_id)
-
-
-def _list_run(store: Store, run: RunRecord, short: str) -> ListedRun:
-    manifest = store.manifest(run.run_id)
-    return ListedRun(run, short, manifest.agent.commit, manifest.imported_from)
 
 
 def _trends(
@@ -130,78 +124,6 @@ class RunCases:
     changes: dict[str, MeanFigure] = field(default_factory=dict)
     """By metric, the change since the run `against`."""
     causes: list[FailureGroup] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True)
-class SelectedRun:
-    """The run that a page shows, and the run with which it is compared; their cases are not read yet."""
-
-    stored: StoredRun
-    earlier: ListedRun | None
-    """Of the runs of the same agent and sets the newest that is a baseline, else the previous one."""
-    kind: str = "previous"
-    """The baseline's name, or `previous`."""
-
-    @property
-    def key(self) -> str | None:
-        """The key of this run in a cache; `None` while the run may change."""
-        run, earlier = self.stored.listed.run, self.earlier
-        judging = next(one for one in self.stored.judgings if one.number == self.stored.judging)
-        if run.state is not RunState.FINISHED or not judging.finished:
-            return None
-        comparison = (
-            f"{self.kind}/{earlier.run.run_id}/{earlier.run.judging}/{earlier.run.summary!r}"
-            if earlier
-            else ""
-        )
-        return f"{run.run_id}/{self.stored.judging}/{run.summary!r}/{comparison}"
-
-
-def select_run(store: Store, name: str, judging: int | None = None) -> SelectedRun:
-    """Return the run called `name`: an id, the beginning of one, `latest` or `latest~1`.
-
-    Raises:
-        UnknownNameError: there is no such run or scoring, or several ids begin like this.
-    """
-    run_id, entries = store.find(name), store.index()
-    short = short_ids([entry.run_id for entry in entries])
-    details = store.details(run_id)
-    run, manifest, judgings = details.record, details.manifest, details.judgings
-    run_entry = ListedRun(run, short[run_id], manifest.agent.commit, manifest.imported_from)
-    stored = StoredRun(run_entry, manifest, judgings, judging_number(judgings, judging))
-    earlier, kind = _comparison_run(store, entries, run)
-    if earlier is None:
-        return SelectedRun(stored, None)
-    return SelectedRun(stored, _list_run(store, earlier, short[earlier.run_id]), kind)
-
-
-def _comparison_run(
-    store: Store, entries: Sequence[RunEntry], run: RunRecord
-) -> tuple[RunRecord | None, str]:
-    """Return the finished run with which `run` is compared: the newest baseline, else the previous run; and its kind."""
-    ids = [entry.run_id for entry in entries if entry.run_id == run.run_id or _is_similar(entry, run)]
-    place = ids.index(run.run_id)
-    similar, older = ids[:place] + ids[place + 1 :], ids[place + 1 :]
-    baselines = baseline_names(store) if similar else {}
-    for run_id in [*filter(baselines.__contains__, similar), *older]:
-        record = store.record(run_id)
-        if record.state is RunState.FINISHED:
-            return record, next(iter(baselines.get(run_id, ())), "previous")
-    return None, "previous"
-
-
-def earlier_runs(store: Store, run: RunRecord, most: int) -> list[ListedRun]:
-    """Return the finished runs of the same agent and sets before a run, newest first."""
-    entries = store.index()
-    short = short_ids([entry.run_id for entry in entries])
-    ids = [entry.run_id for entry in entries if entry.run_id == run.run_id or _is_similar(entry, run)]
-    records = map(store.record, ids[ids.index(run.run_id) + 1 :])
-    finished = (record for record in records if record.state is RunState.FINISHED)
-    return [_list_run(store, record, short[record.run_id]) for record in islice(finished, most)]
-
-
-def _is_similar(entry: RunEntry, run: RunRecord) -> bool:
-    return entry.complete and entry.agent == run.agent and set(entry.sets) == set(run.sets)
 
 
 def read_cases(store: Store, selected: SelectedRun) -> RunCases:

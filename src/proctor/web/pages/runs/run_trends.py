@@ -11,7 +11,8 @@ from proctor.reports.content.failure_causes import Cause, cause_of, group_failur
 from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.score import Outcome
 from proctor.stats.intervals import ClusteredMean
-from proctor.web.pages.runs.load_run import RunPageCache, SelectedRun, earlier_runs, select_run
+from proctor.web.pages.runs.load_run import RunPageCache
+from proctor.web.pages.runs.selected_run import SelectedRun, earlier_runs, select_run
 
 if TYPE_CHECKING:
     from proctor.schema.results.manifest import RunRecord
