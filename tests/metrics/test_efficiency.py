@@ -1,12 +1,17 @@
 """The informational metrics have ADK's numbers and never take part in a verdict."""
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from proctor.engine.planning.criteria import bind
+from proctor.engine.run_options import RunOptions
+from proctor.engine.scoring.score_trial import score_trial
 from proctor.errors import CriterionError
 from proctor.metrics.efficiency import InferenceCallCount, InvocationDuration, TokenUsage, ToolCallCount
+from proctor.schema.format.config import EvalConfig
 from proctor.schema.format.content import user_text
 from proctor.schema.format.criterion import EFFICIENCY_METRICS, BaseCriterion
 from proctor.schema.format.invocation import Invocation, InvocationEvent, InvocationEvents
@@ -66,7 +71,9 @@ def test_number_beyond_float_is_a_failure_of_the_metric() -> None:
     events = InvocationEvents(
         invocation_events=[InvocationEvent(author="agent", usage_metadata={"prompt_token_count": 10**400})]
     )
-    score = TokenUsage().score(view([Invocation(user_content=user_text("q"), intermediate_data=events)]))
+    case = view([Invocation(user_content=user_text("q"), intermediate_data=events)])
+    metrics = [one for one in bind(EvalConfig(), RunOptions()).metrics if one.name == "token_usage_v1"]
+    (score,) = asyncio.run(score_trial(metrics, case))
     assert score.failure is not None
     assert score.failure.cause.startswith("metric raised: OverflowError")
     assert score.value is None

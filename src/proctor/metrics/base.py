@@ -88,8 +88,6 @@ class CaseView:
     """Keys of the case and of its session input that are not part of the format (`expectations`, a user's own)."""
     scores: Mapping[str, MetricScore] = field(default_factory=dict)
     """The scores of other metrics by name, for metrics that need `scores`; only metrics that ran before are included."""
-    counted: Any = field(default=None, init=False, repr=False, compare=False)
-    """The counts of the efficiency metrics (see `efficiency`), set by the first of them."""
     _turns: list[TurnFacts] | None = field(default=None, init=False, repr=False, compare=False)
 
     @property

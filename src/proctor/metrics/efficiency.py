@@ -7,16 +7,14 @@ without any recorded value.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from operator import itemgetter
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 from proctor.metrics.base import CaseView, MetricFacts
 from proctor.metrics.criterion_check import informational_error
 from proctor.schema.evidence.convert_events import TurnFacts
-from proctor.schema.evidence.trial import Failure
+from proctor.schema.format.content import UsageMetadata
 from proctor.schema.format.criterion import BaseCriterion
-from proctor.schema.format.wire_model import LazyObject
-from proctor.schema.results.score import MetricScore, Score, ScoreRecipe, mean_score
+from proctor.schema.results.score import MetricScore, Score, mean_score
 
 __all__ = ["InferenceCallCount", "InvocationDuration", "TokenUsage", "ToolCallCount"]
 
@@ -46,34 +44,8 @@ def _facts(name: str, description: str) -> MetricFacts:
     )
 
 
-class _Turn(NamedTuple):
-    """The counts of one turn, without references to its evidence."""
-
-    calls: int
-    model_calls: int | None
-    usages: Sequence[Sequence[int | None]]
-    """For each model call, the values that it reported, in the order of `REPORTED`."""
-    duration: float | None
-    model_duration: float | None
-    tool_duration: float | None
-
-
-_tokens_of = itemgetter(*REPORTED.values())
-
-
-def _count(turn: TurnFacts) -> _Turn:
-    return _Turn(
-        len(turn.tool_calls),
-        turn.model_calls,
-        [_tokens_of(usage.__dict__) for usage in turn.usages] if turn.usages else (),
-        turn.duration,
-        turn.model_duration,
-        turn.tool_duration,
-    )
-
-
 class _Informational:
-    """Base of the four metrics. The first one counts for all; a score is only computed when it is read."""
+    """Base of the four metrics."""
 
     facts: ClassVar[MetricFacts]
 
@@ -81,27 +53,15 @@ class _Informational:
         if criterion is not None:
             raise informational_error(self.facts)
 
-    def score(self, case: CaseView) -> MetricScore:
-        """Return the score of each invocation and of the trial, computed when it is read."""
-        if case.counted is None:
-            case.counted = [_count(turn) for turn in case.turns]
-        return lazy_score(self.figure, case.counted)
-
-    @staticmethod
-    def figure(turns: Sequence[_Turn]) -> MetricScore:
-        """Return the score of these turns."""
-        raise NotImplementedError
-
 
 class ToolCallCount(_Informational):
     """Tool calls per invocation; overall the mean."""
 
     facts = _facts("tool_call_count_v1", "Tool calls per turn.")
 
-    @staticmethod
-    def figure(turns: Sequence[_Turn]) -> MetricScore:
-        """Return the score of these turns."""
-        return mean_score([Score(float(turn.calls)) for turn in turns])
+    def score(self, case: CaseView) -> MetricScore:
+        """Return the score of each invocation and of the trial."""
+        return mean_score([Score(float(len(turn.tool_calls))) for turn in case.turns])
 
 
 class InferenceCallCount(_Informational):
@@ -112,10 +72,9 @@ class InferenceCallCount(_Informational):
 
     facts = _facts("inference_call_count_v1", "Model calls per turn, if events were recorded.")
 
-    @staticmethod
-    def figure(turns: Sequence[_Turn]) -> MetricScore:
-        """Return the score of these turns."""
-        counts = [turn.model_calls for turn in turns]
+    def score(self, case: CaseView) -> MetricScore:
+        """Return the score of each invocation and of the trial."""
+        counts = [turn.model_calls for turn in case.turns]
         return mean_score(
             [Score(None, NO_EVENTS, None, True) if count is None else Score(float(count)) for count in counts]
         )
@@ -130,9 +89,9 @@ class TokenUsage(_Informational):
 
     facts = _facts("token_usage_v1", "Tokens per turn, input and output together.")
 
-    @staticmethod
-    def figure(turns: Sequence[_Turn]) -> MetricScore:
-        """Return the score of these turns. One without a report counts as 0 in the mean, as in ADK."""
+    def score(self, case: CaseView) -> MetricScore:
+        """Return the score of each invocation and of the trial. One without a report counts as 0 in the mean, as in ADK."""
+        turns = case.turns
         return _total_score(
             [_tokens(turn.usages) for turn in turns],
             total="total_tokens",
@@ -150,11 +109,10 @@ class InvocationDuration(_Informational):
 
     facts = _facts("invocation_duration_v1", "Seconds per turn, in all and by model, tools and framework.")
 
-    @staticmethod
-    def figure(turns: Sequence[_Turn]) -> MetricScore:
-        """Return the score of these turns."""
+    def score(self, case: CaseView) -> MetricScore:
+        """Return the score of each invocation and of the trial."""
         return _total_score(
-            [_seconds(turn) for turn in turns],
+            [_seconds(turn) for turn in case.turns],
             total="total_seconds",
             missing=NO_DURATION,
             key="duration_details",
@@ -174,8 +132,8 @@ def _total_score(
     return MetricScore(overall[total], scores, missing if is_missing else "", {key: overall}, is_missing)
 
 
-def _tokens(usages: Sequence[Sequence[int | None]]) -> Figures:
-    sums = {name: _sum(usage[place] for usage in usages) for place, name in enumerate(REPORTED)}
+def _tokens(usages: Sequence[UsageMetadata]) -> Figures:
+    sums = {name: _sum(getattr(usage, field) for usage in usages) for name, field in REPORTED.items()}
     input_tokens = _sum([sums["prompt_tokens"], sums["tool_use_tokens"]])
     output_tokens = _sum([sums["candidates_tokens"], sums["reasoning_tokens"]])
     return {
@@ -190,7 +148,7 @@ def _tokens(usages: Sequence[Sequence[int | None]]) -> Figures:
     }
 
 
-def _seconds(turn: _Turn) -> Figures:
+def _seconds(turn: TurnFacts) -> Figures:
     total, model, tool = turn.duration, turn.model_duration, turn.tool_duration
     if total is None:  # as in ADK, the parts of a turn without a duration are unknown
         return dict.fromkeys(["total_seconds", "model_seconds", "tool_seconds", "framework_seconds"])
@@ -220,37 +178,3 @@ def _combine(parts: list[Figures], combine: Callable[[list[float]], float]) -> F
         else None
         for name in parts[0]
     }
-
-
-# --- A score that is computed on first access: most are never read ----------------------------------------------------
-
-
-Figure = Callable[[Sequence[_Turn]], MetricScore]
-
-
-class _LazyScore(LazyObject, MetricScore):
-    __slots__ = ()
-
-    def settle(self) -> None:
-        if (recipe := self._recipe) is None:  # another thread has just computed it
-            return
-        figure, turns = recipe
-        try:
-            score = figure(turns)
-        except OverflowError as error:  # a sum exceeds the range of a float
-            score = MetricScore(failure=Failure(where="metric", type="OverflowError", message=str(error)))
-        for name in MetricScore.__slots__:
-            setattr(self, name, getattr(score, name))
-        self.__class__ = MetricScore  # type: ignore[assignment]  # its base
-        self._recipe = None
-
-
-_put_recipe = ScoreRecipe.__dict__["_recipe"].__set__
-_new = object.__new__
-
-
-def lazy_score(figure: Figure, turns: Sequence[_Turn]) -> MetricScore:
-    """Return a score that is `figure(turns)`. Set no attribute of it before reading one."""
-    score = _new(_LazyScore)
-    _put_recipe(score, (figure, turns))
-    return score

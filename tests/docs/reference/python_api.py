@@ -195,7 +195,7 @@ def _members(cls: type, known: Collection[str]) -> tuple[list[Field], list[Funct
     methods: dict[str, Function] = {}
     for base in reversed(cls.__mro__):
         is_elsewhere = base is not cls and base.__name__ in known
-        if is_elsewhere or base.__name__ in INTERNAL or not base.__module__.startswith("proctor."):
+        if is_elsewhere or base.__name__ == "WireModel" or not base.__module__.startswith("proctor."):
             continue
         for node, text in _statements(base):
             if isinstance(node, ast.AnnAssign | ast.Assign):
@@ -208,10 +208,6 @@ def _members(cls: type, known: Collection[str]) -> tuple[list[Field], list[Funct
                 methods[node.name] = node
     shown = [one for one in fields.values() if not one.name.startswith("_")]
     return shown, [node for name, node in methods.items() if not name.startswith("_")]
-
-
-INTERNAL = frozenset({"WireModel", "LazyObject"})
-"""Base classes whose members are not documented."""
 
 
 def _decorators(node: Function) -> set[str]:

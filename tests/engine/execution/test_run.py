@@ -14,6 +14,7 @@ from proctor.errors import AgentLoadError
 from proctor.schema.evidence.event import Event
 from proctor.schema.evidence.trial import FailureKind
 from proctor.schema.format.case import EvalCase
+from proctor.schema.format.config import EvalConfig
 from proctor.schema.format.content import Content
 from proctor.schema.results.run_result import CaseResult, Outcome, RunResult
 from tests.engine.scripted import EXACT, Scripted, case, eval_set, plan_of, run, text_of, turn
@@ -356,3 +357,22 @@ def test_an_agent_knows_which_trial_it_is_in() -> None:
 
     run_sync(lambda: run(Scripted({"a": number}), eval_set(case("a")), num_runs=4, concurrency=4))
     assert sorted(seen) == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("keep", ["failures", "all"])
+def test_passed_case_has_a_verdict_of_every_metric_and_scores_if_they_are_kept(keep: Any) -> None:
+    config = EvalConfig(criteria={"response_match_score": 0.5, "tool_trajectory_avg_score": 1.0})
+    result = run_sync(lambda: run(Scripted(), eval_set(case("one")), config, keep_evidence=keep))
+    metrics = result.cases[0].metrics
+    assert result.passed
+    assert {name: (metric.outcome.value, metric.score) for name, metric in metrics.items()} == {
+        "response_match_score": ("passed", 1.0),
+        "tool_trajectory_avg_score": ("passed", 1.0),
+        "tool_call_count_v1": ("informational", 0.0),
+        "inference_call_count_v1": ("informational", 0.0),
+        "token_usage_v1": ("informational", None),
+        "invocation_duration_v1": ("informational", metrics["invocation_duration_v1"].score),
+    }
+    assert list(metrics)[:2] == ["response_match_score", "tool_trajectory_avg_score"]
+    assert [len(metric.per_trial) for metric in metrics.values()] == [int(keep == "all")] * 6
+    assert metrics["token_usage_v1"].reason == "no token usage was reported"

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from itertools import islice
 
 from proctor.engine.execution.run_control import StoppingRule
@@ -13,18 +12,17 @@ from proctor.engine.execution.run_recorder import StoredRun
 from proctor.engine.planning.bound_metric import BoundMetric
 from proctor.engine.planning.plan import Plan
 from proctor.engine.planning.set_plan import SetPlan
-from proctor.engine.scoring.verdict import add_informational, bounds_of, decide, decide_only, trial_outcome
+from proctor.engine.scoring.verdict import bounds_of, decide, trial_outcome
 from proctor.engine.trial.failure_attribution import user_failure
 from proctor.schema.evidence.trial import Failure, Trial
 from proctor.schema.format.case import EvalCase
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, TrialResult
-from proctor.schema.results.score import MetricScore, TrialRule
+from proctor.schema.results.score import MetricScore
 from proctor.schema.serialize import kept_json
 from proctor.stores.base import Record, ScoreRecord, StoredTrial, TrialRecord, VerdictRecord
 
 USER = "the simulated user"
 """Is in `not_asked` of a trial if a cap kept the model of the simulated user from being asked."""
-_DROPPED = MetricScore()
 _READ_AHEAD = 200
 """Cases whose recorded trials are read together."""
 
@@ -74,70 +72,40 @@ class CaseState:
         return copy.decide(keep_all=True)
 
     def decide(self, *, keep_all: bool) -> CaseResult:
-        """Decide the case now that all its trials are complete; keep the evidence of passes if `keep_all`."""
+        """Decide the case now that all its trials are complete; keep the evidence of passes if `keep_all`.
+
+        The metrics of a case that asserts nothing decide nothing: it is skipped, with its trials as evidence.
+        """
         trials = [trial for trial in self.trials if trial is not None]
         self.trials = []
-        self.result.rule = rule = self.chosen.rule
-        if self.skip:
-            self._skip(trials)
-        elif rule is None and len(trials) == 1 and trials[0].scores is not None and trials[0].failure is None:
-            self._decide_by_one_trial(trials[0], trials[0].scores, keep_all=keep_all)
-        else:
-            self._decide_by_trials(trials, rule, keep_all=keep_all)
-        return self.result
-
-    def _decide_by_trials(
-        self, trials: Sequence[TrialState], rule: TrialRule | None, *, keep_all: bool
-    ) -> None:
-        """Decide by several trials, by a rule, or by a trial that failed."""
+        result, rule = self.result, self.chosen.rule
         verdict = decide(
-            self.metrics, [trial.scores for trial in trials], [trial.failure for trial in trials], rule
+            self.metrics,
+            [trial.scores for trial in trials],
+            [trial.failure for trial in trials],
+            None if self.skip else rule,
         )
-        result = self.result
-        result.outcome, result.reason, result.metrics = verdict.outcome, verdict.reason, verdict.metrics
-        result.missed = verdict.missed
+        result.rule, result.metrics = rule, verdict.metrics
+        if self.skip:
+            _decide_nothing(verdict.metrics.values())
+            result.outcome, result.reason = Outcome.SKIPPED, self.skip
+            result.trials = [trial.result(Outcome.SKIPPED, keep=True) for trial in trials]
+            return result
+        result.outcome, result.reason, result.missed = verdict.outcome, verdict.reason, verdict.missed
         keep = keep_all or result.outcome is not Outcome.PASSED or bool(verdict.missed)
         result.trials = [
             trial.result(outcome, keep=keep) for trial, outcome in zip(trials, verdict.trials, strict=True)
         ]
         if not keep:
             _drop_scores(self.metrics, result.metrics)
-
-    def _skip(self, trials: Sequence[TrialState]) -> None:
-        """Report the trials of a case that asserts nothing; no metric decides."""
-        verdict = decide(
-            self.metrics, [trial.scores for trial in trials], [trial.failure for trial in trials]
-        )
-        for metric in verdict.metrics.values():
-            metric.gate = False
-            if metric.failure is None:
-                metric.outcome = Outcome.INFORMATIONAL
-        result = self.result
-        result.outcome, result.reason, result.metrics = Outcome.SKIPPED, self.skip, verdict.metrics
-        result.trials = [trial.result(Outcome.SKIPPED, keep=True) for trial in trials]
-
-    def _decide_by_one_trial(self, trial: TrialState, scores: list[MetricScore], *, keep_all: bool) -> None:
-        """Decide by the only trial; informational metrics are computed when they are read."""
-        result = self.result
-        result.outcome, result.reason, deciding = decide_only(self.metrics, scores)
-        keep = keep_all or result.outcome is not Outcome.PASSED
-        result.trials = [trial.result(result.outcome, keep=keep)]
-        if not keep:
-            for place, bound in enumerate(self.metrics):
-                if bound.gates:  # its verdict is in `deciding`; its votes would take much memory
-                    scores[place] = _DROPPED
-                    if not (verdict := deciding[bound.name]).is_warned:
-                        verdict.drop_scores()
-        make = add_informational if keep else _with_reported_less_scores
-        result.put_off_metrics(partial(make, self.metrics, scores, deciding))
+        return result
 
 
-def _with_reported_less_scores(
-    metrics: Sequence[BoundMetric], scores: Sequence[MetricScore], deciding: dict[str, MetricVerdict]
-) -> dict[str, MetricVerdict]:
-    verdicts = add_informational(metrics, scores, deciding)
-    _drop_scores(metrics, verdicts)
-    return verdicts
+def _decide_nothing(verdicts: Iterable[MetricVerdict]) -> None:
+    for metric in verdicts:
+        metric.gate = False
+        if metric.failure is None:
+            metric.outcome = Outcome.INFORMATIONAL
 
 
 def _drop_scores(metrics: Sequence[BoundMetric], verdicts: dict[str, MetricVerdict]) -> None:

@@ -13,8 +13,6 @@ from proctor.schema.results.score import CONFIDENCE, MetricScore, Outcome, Trial
 from proctor.stats.intervals import more_trials, pass_hat, wilson
 from proctor.stats.sequential import FUTILE, ShareBounds, share_bounds
 
-# Names of this module: looking a member up in its enumeration takes ten times as long, and this runs for every case.
-_PASSED, _INFORMATIONAL, _NOT_APPLICABLE = Outcome.PASSED, Outcome.INFORMATIONAL, Outcome.NOT_APPLICABLE
 MOST_NUMBERS = 10
 """The most trial numbers that a reason lists."""
 
@@ -46,10 +44,6 @@ def decide(
 
     With a `rule` each trial passes or fails by itself, and the case by how many pass (`decide_trials`).
     """
-    only = _only_scores(scores, failures, rule)
-    if only is not None:
-        outcome, reason, deciding = decide_only(metrics, only)
-        return CaseVerdict(outcome, reason, add_informational(metrics, only, deciding), [outcome])
     rows = _scores_by_metric(metrics, scores, failures)
     verdicts = {bound.name: decide_metric(bound, row, rule) for bound, row in zip(metrics, rows, strict=True)}
     undecided = _undecided_trials(metrics, scores, failures)
@@ -70,13 +64,6 @@ def decide(
     return CaseVerdict(outcome, reason, verdicts, trials, missed)
 
 
-def _only_scores(
-    scores: TrialScores, failures: Failures, rule: TrialRule | None
-) -> Sequence[MetricScore] | None:
-    """Return the scores of the only trial; `None` if a rule decides, there are several trials, or it failed."""
-    return None if rule is not None or len(scores) != 1 or any(failures) else scores[0]
-
-
 def _scores_by_metric(
     metrics: Sequence[BoundMetric], scores: TrialScores, failures: Failures
 ) -> Iterator[list[MetricScore | None]]:
@@ -86,37 +73,6 @@ def _scores_by_metric(
             None if row is None or (failure is not None and not _is_about_user(bound)) else row[i]
             for row, failure in zip(scores, failures, strict=True)
         ]
-
-
-def decide_only(
-    metrics: Sequence[BoundMetric], scores: Sequence[MetricScore]
-) -> tuple[Outcome, str, dict[str, MetricVerdict]]:
-    """Decide a case from its only trial: the outcome, the reason and the verdicts of metrics that can decide.
-
-    `add_informational` computes the verdicts of other metrics when they are read; of passes they rarely are.
-    """
-    deciding: dict[str, MetricVerdict] = {}
-    outcomes: list[Outcome] = []
-    for bound, score in zip(metrics, scores):  # noqa: B905 - a score each; `strict` takes longer than a verdict
-        if bound.gates:
-            verdict = _simple_verdict(bound, score, [score])
-            if verdict is None:
-                verdict = decide_metric(bound, [score])
-            deciding[bound.name] = verdict
-            if bound.gate and verdict.outcome is not _NOT_APPLICABLE:
-                outcomes.append(verdict.outcome)
-    outcome = worst(outcomes)
-    return outcome, "" if outcome is _PASSED else _reason(outcome, deciding.values(), ()), deciding
-
-
-def add_informational(
-    metrics: Sequence[BoundMetric], scores: Sequence[MetricScore], deciding: dict[str, MetricVerdict]
-) -> dict[str, MetricVerdict]:
-    """Return the verdicts of all metrics in their order: those in `deciding`, and those of informational metrics."""
-    return {
-        bound.name: deciding[bound.name] if bound.name in deciding else decide_metric(bound, [score])
-        for bound, score in zip(metrics, scores, strict=True)
-    }
 
 
 def _of_metrics(
@@ -176,9 +132,6 @@ def decide_metric(
     With a `rule` each trial is decided, and the metric passes if enough trials meet it; a trial in which it does not
     apply counts as met.
     """
-    only = scores[0] if len(scores) == 1 and rule is None else None
-    if only is not None and (verdict := _simple_verdict(bound, only, scores)) is not None:
-        return verdict
     values, missing, failure = _values_of(scores)
     if bound.gates:
         outcome = _gating_outcome(bound, scores, values, missing, rule)
@@ -217,23 +170,6 @@ def _gating_outcome(
     if rule is not None:
         return decide_trials(rule, [_outcome_of_trial(bound, score) for score in scores])
     return _decide_mean(bound, values, missing)
-
-
-def _simple_verdict(
-    bound: BoundMetric, only: MetricScore, scores: list[MetricScore | None]
-) -> MetricVerdict | None:
-    """Return the verdict on the only trial if it is a pass or informational; `None` for all others."""
-    if only.failure is not None:
-        return None
-    value, threshold, name = only.value, bound.threshold, bound.name
-    if not bound.gates:
-        return MetricVerdict(name, _INFORMATIONAL, value, threshold, False, only.reason, scores)
-    if value is None:
-        return None
-    if threshold is not None and value < threshold:
-        return None
-    outcome = _INFORMATIONAL if threshold is None else _PASSED
-    return MetricVerdict(name, outcome, value, threshold, bound.gate, only.reason, scores)
 
 
 def _outcome_of_trial(bound: BoundMetric, score: MetricScore | None) -> Outcome:

@@ -77,39 +77,31 @@ def facts_of_turn(turn: Turn) -> TurnFacts:
     calls: list[FunctionCall] = []
     usages: list[UsageMetadata] = []
     model_calls = 0
-    known = (
-        turn.__dict__
-    )  # one look-up instead of one per field, here and below: this runs for every turn of every trial
-    for event in known["events"]:
+    for event in turn.events:
         if type(event) is WaitingEvent and (recipe := recipe_of(event)) is not None:
             if recipe[0] == "function_call":
                 calls.append(call_of(recipe))
             continue
-        fields = event.__dict__
-        if (author := fields["author"]) != "agent" and author.lower() == "user":
+        if event.author.lower() == "user":
             continue
-        usage = fields["usage_metadata"]
-        asks = usage is not None or fields["model_version"] is not None
-        if _shows(fields, calls, asks=asks) and asks:
+        usage = event.usage_metadata
+        asks = usage is not None or event.model_version is not None
+        if _shows(event, calls, asks=asks) and asks:
             model_calls += 1
             if usage is not None:
                 usages.append(usage)
-    return TurnFacts(
-        calls, usages, model_calls, known["duration"], known["model_duration"], known["tool_duration"]
-    )
+    return TurnFacts(calls, usages, model_calls, turn.duration, turn.model_duration, turn.tool_duration)
 
 
-def _shows(fields: dict[str, Any], calls: list[FunctionCall], *, asks: bool) -> bool:
+def _shows(event: Event, calls: list[FunctionCall], *, asks: bool) -> bool:
     """Return whether an event has content, where `asks` means that it calls a model; append its calls to `calls`."""
-    shows = fields["grounding_metadata"] is not None
-    if (content := fields["content"]) is not None:
-        for part in content.__dict__["parts"] or ():
-            inside = part.__dict__
-            if (call := inside["function_call"]) is not None:
-                calls.append(call)
-                shows = True
-            elif asks and (inside["text"] or inside["function_response"] or inside["inline_data"]):
-                shows = True
+    shows = event.grounding_metadata is not None
+    for part in (event.content and event.content.parts) or ():
+        if part.function_call is not None:
+            calls.append(part.function_call)
+            shows = True
+        elif asks and (part.text or part.function_response or part.inline_data):
+            shows = True
     return shows
 
 

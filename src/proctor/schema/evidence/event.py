@@ -10,7 +10,6 @@ from proctor.schema.format.content import Content, FunctionCall, FunctionRespons
 from proctor.schema.format.invocation import GroundingMetadata
 from proctor.schema.format.wire_model import (
     WAITING_ROOM,
-    LazyObject,
     WireModel,
     count_as_given,
     defaults,
@@ -145,13 +144,19 @@ a size, the tool, the id, and arguments or response, in a dict that is not share
 of characters of values that can be stored unchanged, or -1 if they need a closer inspection."""
 
 
-class WaitingEvent(LazyObject, Event):
-    """A lazy event: it becomes an `Event` on first access. The engine reads its recipe instead."""
+class WaitingEvent(Event):
+    """A lazy event: it becomes an `Event` on first access. The engine reads its recipe instead.
+
+    Set no attribute on it. Two threads may settle it at the same time: both compute the same. (It is a separate class
+    because attribute access is slow for every object whose class has `__getattribute__`.)
+    """
 
     __slots__ = ()
 
     def settle(self) -> None:
-        """Become the complete event."""
+        """Become the complete event, unless another thread has just made it one."""
+        if type(self) is not WaitingEvent:
+            return
         if (recipe := recipe_of(self)) is not None:
             _fill(self, recipe)
         _class_of.__set__(self, Event)
@@ -173,6 +178,20 @@ class WaitingEvent(LazyObject, Event):
         def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Event:
             WaitingEvent.settle(self)
             return self.__deepcopy__(memo)
+
+    def __eq__(self, other: object) -> bool:
+        WaitingEvent.settle(self)
+        return self == other
+
+    __hash__ = None  # type: ignore[assignment]  # as for any mutable object with `__eq__`
+
+    def __repr__(self) -> str:
+        WaitingEvent.settle(self)
+        return repr(self)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        WaitingEvent.settle(self)
+        return self.__reduce_ex__(protocol)
 
 
 get_recipe, put_recipe = WAITING_ROOM.__get__, WAITING_ROOM.__set__

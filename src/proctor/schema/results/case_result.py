@@ -14,7 +14,6 @@ from proctor.common.safe_text import clean, count_text
 from proctor.schema.evidence.simulated_user import FaultKind, UserFault, faults_in
 from proctor.schema.evidence.trial import Failure, Trial
 from proctor.schema.format.result import EvalStatus
-from proctor.schema.format.wire_model import LazyObject
 from proctor.schema.results.score import CONFIDENCE, MetricVerdict, Outcome, TrialRule
 from proctor.stats.intervals import ClusteredMean, Mean, pass_at, pass_hat, wilson
 
@@ -78,20 +77,13 @@ class TrialResult:
         return self._evidence() if callable(self._evidence) else self._evidence
 
 
-class _MayWait:
-    """The slot of the function that computes the verdicts of a case lazily (see `CaseResult.put_off_metrics`)."""
-
-    __slots__ = ("_maker",)
-    _maker: Callable[[], dict[str, MetricVerdict]] | None
-
-
 def undecided_reason(trials: int) -> str:
     """Return the reason of a case that has no verdict yet, and of which some trials were recorded."""
     return f"no verdict yet; {count_text(trials, 'trial')} {'was' if trials == 1 else 'were'} recorded"
 
 
 @dataclass(slots=True, repr=False)
-class CaseResult(_MayWait):
+class CaseResult:
     """The result of one case: verdict, reason, trials and metrics."""
 
     eval_set_id: str
@@ -109,12 +101,6 @@ class CaseResult(_MayWait):
     """Of several trials: which was the first that failed, and why."""
     is_played: bool = False
     """Whether the user was simulated: a scenario."""
-
-    def put_off_metrics(self, make: Callable[[], dict[str, MetricVerdict]]) -> None:
-        """Compute `metrics` by `make`, which must not raise, on first access."""
-        del self.metrics
-        _put_maker(self, make)
-        self.__class__ = _WaitingResult
 
     def __bool__(self) -> bool:
         return self.passed  # an `assert result` must not pass by accident
@@ -190,22 +176,6 @@ class CaseResult(_MayWait):
             ValueError: k is less than 1, or more than the number of trials.
         """
         return pass_at(self.trials_passed, len(self.trials), k)
-
-
-_put_maker = _MayWait.__dict__["_maker"].__set__
-
-
-class _WaitingResult(LazyObject, CaseResult):
-    __slots__ = ()
-
-    def settle(self) -> None:
-        if (make := self._maker) is not None:  # otherwise another thread has just computed them
-            self.metrics = make()
-            self.__class__ = CaseResult  # type: ignore[assignment]  # its base
-            self._maker = None
-
-    def __repr__(self) -> str:
-        return CaseResult.__repr__(self)  # does not access the metrics
 
 
 # --- Pass rates of repeated trials -------------------------------------------------------------------------------------

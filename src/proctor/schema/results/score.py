@@ -133,15 +133,8 @@ class Score:
     __bool__ = refuse_truth  # a score has no threshold
 
 
-class ScoreRecipe:
-    """The slot of a lazy score for what it is computed from."""
-
-    __slots__ = ("_recipe",)
-    _recipe: Any
-
-
 @dataclass(slots=True)
-class MetricScore(ScoreRecipe):
+class MetricScore:
     """The score of one trial: overall, and one `Score` per invocation."""
 
     value: float | None = None
