@@ -166,6 +166,17 @@ def test_intervals_are_within_what_is_possible() -> None:
     assert set_without_range(result).means["match"] == unlimited
 
 
+def test_the_interval_of_a_count_is_not_below_0() -> None:
+    cases = [case("P", score) for score in (1.0, 100.0)]
+    for one in cases:
+        one.metrics["token_usage_v1"] = one.metrics.pop("match")
+    summary = SetSummary("set", None, "", 2, metrics=["token_usage_v1"])
+    mean = RunResult("agent", cases, sets=[summary]).means["token_usage_v1"]
+    assert mean.high is not None
+    assert mean.low == 0.0
+    assert mean.high > 100.0
+
+
 def set_without_range(result: RunResult) -> RunResult:
     """Return the run with a second set, in which the metric has no range."""
     return RunResult("agent", result.cases, sets=[*result.sets, SetSummary("b", None, "", 0, ["match"])])

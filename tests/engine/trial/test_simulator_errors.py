@@ -315,6 +315,19 @@ def test_both_rates_are_distinguished_in_every_report() -> None:
     assert rates["simulator"]["kinds"]["left_plan"] == 1
 
 
+def test_a_rate_of_no_conversation_has_no_interval() -> None:
+    run = evaluated(OUT_OF_ROLE, END, concurrency=1)
+    found = FaultRates(run.cases)
+    assert (found.agent.of, found.user.of) == (0, 1)
+    out = io.StringIO()
+    JsonReport().write([run], out)
+    rates = json.loads(out.getvalue())["runs"][0]["at_fault"]
+    assert rates["agent"] == {"faults": 0, "of": 0, "rate": None, "low": None, "high": None}
+    out = io.StringIO()
+    PlainReport().write([run], out)
+    assert "AT-FAULT  agent=-(0/0)  simulator=100%(1/1,21-100)" in out.getvalue()
+
+
 def test_recorded_conversations_have_no_such_rates() -> None:
     case = {"eval_id": "r", "conversation": [{"user_content": {"parts": [{"text": "Rome"}]}}]}
     run = proctor.evaluate_sync(

@@ -257,6 +257,17 @@ def test_a_run_with_more_trials_is_not_more_expensive(client: TestClient, contex
     assert costs[0] == pytest.approx(costs[1])
 
 
+def test_the_matrix_has_the_pass_hat_k_of_the_page_of_the_run(
+    client: TestClient, context: ServerContext
+) -> None:
+    one = {**SET, "eval_cases": SET["eval_cases"][:1]}
+    proctor.evaluate_sync(good, one, config=CONFIG, num_runs=3, store=context.store_url)
+    (head,) = got(client, "/api/matrix", runs="latest")["runs"]
+    shown = got(client, "/api/runs/latest")["pass_k"][-1]
+    assert (head["k"], head["pass_hat"]) == (shown["k"], shown["hat"])
+    assert head["k"] == 2
+
+
 def test_a_trial_that_crashed_without_usage_is_not_in_the_mean_cost(
     client: TestClient, context: ServerContext
 ) -> None:

@@ -147,7 +147,7 @@ def test_sentences_are_those_of_the_text_report(
     assert all(any(one in line for line in reported["AT-FAULT"]) for one in faults)
     assert bool(faults) == bool(reported["AT-FAULT"])
     for one in notes["at_fault"]:
-        assert f"({one['share']['count']}/{one['share']['of']}," in reported["AT-FAULT"][0]
+        assert f"({one['share']['count']}/{one['share']['of']}" in reported["AT-FAULT"][0]
 
 
 _WORDS = ("VERDICT", "WARNING", "FIGURES", "COST", "AT-FAULT")

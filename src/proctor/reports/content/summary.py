@@ -260,7 +260,7 @@ def fault_texts(fault_rates: FaultRates, marks: Marks) -> list[str]:
 
 
 def _text(rate: FaultRate, marks: Marks) -> str:
-    if rate.rate is None:
+    if rate.rate is None or rate.interval is None:
         return "in none that could be scored"
     share = percent(rate.rate)
     return f"{share} % ({rate.faults} of {rate.of}, {interval(*rate.interval, marks)})"
@@ -271,11 +271,14 @@ def fault_fields(fault_rates: FaultRates, marks: Marks) -> list[str]:
     if not fault_rates:
         return []
     both = (("agent", fault_rates.agent), ("simulator", fault_rates.user))
-    rates = [
-        f"{name}={'-' if rate.rate is None else percent(rate.rate) + '%'}({rate.faults}/{rate.of},{bounds(*rate.interval, marks)})"
-        for name, rate in both
-    ]
+    rates = [f"{name}={_field(rate, marks)}" for name, rate in both]
     return [*rates, *(f"{kind.value}={count}" for kind, count in fault_rates.kinds.most_common())]
+
+
+def _field(rate: FaultRate, marks: Marks) -> str:
+    if rate.rate is None or rate.interval is None:
+        return f"-({rate.faults}/{rate.of})"
+    return f"{percent(rate.rate)}%({rate.faults}/{rate.of},{bounds(*rate.interval, marks)})"
 
 
 def fault_data(fault_rates: FaultRates) -> dict[str, object] | None:
@@ -287,7 +290,7 @@ def fault_data(fault_rates: FaultRates) -> dict[str, object] | None:
 
 
 def _data(rate: FaultRate) -> dict[str, object]:
-    low, high = rate.interval
+    low, high = rate.interval or (None, None)
     return {"faults": rate.faults, "of": rate.of, "rate": rate.rate, "low": low, "high": high}
 
 

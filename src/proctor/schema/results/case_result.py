@@ -306,9 +306,9 @@ class FaultRate:
         return self.faults / self.of if self.of else None
 
     @property
-    def interval(self) -> tuple[float, float]:
-        """The 95 % Wilson interval; (0, 1) without conversations."""
-        return wilson(self.faults, self.of)
+    def interval(self) -> tuple[float, float] | None:
+        """The 95 % Wilson interval; `None` without conversations."""
+        return wilson(self.faults, self.of) if self.of else None
 
 
 class FaultRates:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from proctor.common.registry import load_object
 from proctor.common.safe_text import clean
 from proctor.schema.evidence.trial import CONFIGURATION, Failure
+from proctor.schema.format.criterion import EFFICIENCY_METRICS
 from proctor.schema.results.case_result import CaseResult, Repeats, TrialResult
 from proctor.schema.results.score import (
     InvocationVerdict,
@@ -174,11 +175,11 @@ class RunResult:
 
     @property
     def score_ranges(self) -> dict[str, tuple[float, float]]:
-        """The score ranges of the metrics, by name; a metric without one in a set has none."""
+        """The lowest and the highest score of each metric over all sets; infinite if unknown or without a limit."""
         ranges: dict[str, tuple[float, float]] = {}
         for one in self.sets:
             for name in one.metrics:
-                low, high = one.score_ranges.get(name, (-inf, inf))
+                low, high = one.score_ranges.get(name, (0.0 if name in EFFICIENCY_METRICS else -inf, inf))
                 least, most = ranges.get(name, (low, high))
                 ranges[name] = min(low, least), max(high, most)
         return ranges

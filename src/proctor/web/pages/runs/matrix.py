@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from proctor.common.safe_text import shorten
-from proctor.reports.content.case_digest import Row, line_up
+from proctor.reports.content.case_digest import Row, ks_of, line_up
 from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.manifest import RunRecord
 from proctor.schema.results.run_result import CaseResult, Outcome, RunResult
@@ -39,9 +39,9 @@ class MatrixHead(PageModel):
     passed: Share
     """The share of the cases that passed; without a rate as long as some are not run."""
     pass_hat: MeanFigure | None
-    """The estimated probability that all trials of a case pass; null if cases have one trial."""
+    """The estimated probability that `k` trials of a case all pass; null if cases have one trial."""
     k: int
-    """The number of trials of that estimate."""
+    """The largest number of trials for which the page of the run has this estimate."""
     seconds: MeanFigure | None
     """The mean duration of a turn in seconds."""
     tokens: MeanFigure | None
@@ -101,7 +101,7 @@ def matrix_page(runs: Sequence[MatrixRun]) -> MatrixPage:
 
 def _head(run: MatrixRun, result: RunResult) -> MatrixHead:
     repeats = result.repeats
-    k = repeats.most_trials
+    k = max(ks_of(repeats), default=1)  # as on the page of the run
     hat = repeats.pass_hat(k) if k > 1 else None
     figures = {name: mean_figure(mean) for name, mean in repeats.means().items()}
     return MatrixHead(
