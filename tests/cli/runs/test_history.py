@@ -248,6 +248,22 @@ def test_the_score_of_a_metric_over_runs(run: Run) -> None:
     assert "0.67 (95 % CI: 0.21 to 0.94)  cases=3" in shown("--metric", "passed")
 
 
+@pytest.mark.slow
+def test_the_line_of_a_metric_leaves_out_runs_of_a_part_of_the_cases(run: Run) -> None:
+    run()
+    run({"a": "Pardon?"})
+    in_this_process(
+        "eval", "agent.py:root_agent", "words.evalset.json", "--limit", "1"
+    )  # fails its only case
+    in_this_process("eval", "agent.py:root_agent", "words.evalset.json", "--fail-fast", "--concurrency", "1")
+    assert shown("--metric", RESPONSE).splitlines()[1] == f"METRIC  {RESPONSE}  96  left_out=2"
+    out = io.StringIO()
+    draw_blocks(
+        partial(history_blocks, proctor.history_sync(), RESPONSE), out, ReportOptions(width=80, color=False)
+    )
+    assert "2 partial runs not drawn" in out.getvalue()
+
+
 def test_control_sequences_reach_no_terminal(run: Run) -> None:
     run()
     run({EVIL: "\x1b[31mred\x07"}, build=True)

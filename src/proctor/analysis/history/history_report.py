@@ -45,7 +45,7 @@ from proctor.reports.content.text_blocks import (
     outcome_role,
 )
 from proctor.reports.plain import write_blocks
-from proctor.schema.analysis.comparison import RunDifference
+from proctor.schema.analysis.comparison import PASSED, RunDifference
 from proctor.schema.analysis.history import (
     CaseHistory,
     CasePoint,
@@ -362,12 +362,19 @@ def _command(*words: str) -> Line:
 
 def _metric_blocks(history: RunHistory, agent: str, metric: str, look: Look) -> Iterator[Block]:
     runs = history.groups()[agent]
-    values = metric_values(history, metric, runs)
+    passed = history.metrics.get(PASSED, {})
+    whole = [
+        run for run in runs if not run.chosen_of and not (run.run_id in passed and passed[run.run_id].not_run)
+    ]
+    values, left_out = metric_values(history, metric, whole), len(runs) - len(whole)
     line = sparkline(values[-_strip_width(look) :], rich=not look.marks.cut.isascii())
-    record = ("METRIC", metric, sparkline(values, rich=False), *_agent_field(history, agent))
+    fields = [*_agent_field(history, agent), f"left_out={left_out}" if left_out else ""]
+    record = ("METRIC", metric, sparkline(values, rich=False), *fields)
     newest = Span(f" {look.marks.newest}", "dim")
+    note = f"  {count_text(left_out, 'partial run')} not drawn" if left_out else ""
     of_agent = [Span(f"  {agent}", "dim", is_data=True)] if len(history.groups()) > 1 else []
-    yield Line([Span(metric, "strong"), *of_agent, Span("  "), Span(line), newest], record=record)
+    head = [Span(metric, "strong"), *of_agent, Span("  "), Span(line), newest, Span(note, "dim")]
+    yield Line(head, record=record)
     yield Gap()
     points = history.metrics[metric]
     rows = [_metric_row(run, points[run.run_id], look) for run in runs if run.run_id in points]

@@ -71,6 +71,12 @@ describe("the lines of a chart", () => {
     expect(linesOf(page, COST, null).length).toBe(0);
   });
 
+  it("do not pass through runs that did not reach every case, also in the chart of the cost", () => {
+    const points = [point("a", 0.4), { ...point("b", 0.5), not_run: 7 }, point("d", 0.9)];
+    const page = { ...PAGE, series: [{ agent: "slow", name: "passed", decides: true, points }] };
+    expect(linesOf(page, COST, null)[0]?.points.map(isPartial)).toEqual([false, true, false]);
+  });
+
   it("have the interval of a cost once it is read", () => {
     const costs = [{ run_id: "d", low: 0.015, high: 0.025, cases: 18 }];
     const [line] = linesOf(PAGE, COST, null, costs);

@@ -3,7 +3,7 @@ import type { CostInterval, HistoryPage, HistoryRunPart } from "../../data/types
 import { mdCode, mdTable, mdText } from "../../components/text/markdown";
 import { clockText, numText } from "../../components/text/numberFormats";
 import { MOST_LINES, type Point } from "./chartPaths";
-import { COST, countedText, intervalText } from "./historyText";
+import { COST, PASS_RATE, countedText, intervalText } from "./historyText";
 
 export interface Line {
   label: string;
@@ -41,14 +41,15 @@ function newestFirst(runs: readonly HistoryRunPart[]): (one: Points, other: Poin
 
 function costLines({ series, runs }: HistoryPage, costs: readonly CostInterval[]): Points[] {
   const byRun = new Map(costs.map((one) => [one.run_id, one]));
+  const notRun = new Map(series.filter(({ name }) => name === PASS_RATE).flatMap(({ points }) => points.map(({ run_id, not_run }) => [run_id, not_run])));
   const agents = [...new Set(series.map(({ agent }) => agent))];
   const runsOfAgent = (agent: string) => [...runs].reverse().filter((run) => !agent || run.agent === agent);
-  return agents.map((agent) => ({ label: agent, points: runsOfAgent(agent).map((run) => costPoint(run, byRun.get(run.run_id))) }));
+  return agents.map((agent) => ({ label: agent, points: runsOfAgent(agent).map((run) => costPoint(run, byRun.get(run.run_id), notRun.get(run.run_id))) }));
 }
 
 /** The cost of a trial in a run; a gap where it is unknown. */
-function costPoint({ run_id, trial_cost, cases }: HistoryRunPart, interval: CostInterval | undefined): Point {
-  return { run_id, score: trial_cost, low: interval?.low ?? null, high: interval?.high ?? null, threshold: null, outcome: "informational", count: trial_cost === null ? 0 : (interval?.cases ?? cases), not_run: 0 };
+function costPoint({ run_id, trial_cost, cases }: HistoryRunPart, interval: CostInterval | undefined, not_run = 0): Point {
+  return { run_id, score: trial_cost, low: interval?.low ?? null, high: interval?.high ?? null, threshold: null, outcome: "informational", count: trial_cost === null ? 0 : (interval?.cases ?? cases), not_run };
 }
 
 /** What a build is called: its commit, its version, or the beginning of the hash of its source. */
