@@ -120,3 +120,17 @@ def test_only_cells_with_a_long_word_break_inside_words_and_short_ones_do_not_br
     whole = [text for style, text in cells if "white-space: nowrap" in style]
     assert "✕ failed" in whole
     assert f"words/{long}" not in whole
+
+
+def test_a_tool_whose_name_has_backticks_is_one_code_in_the_reason() -> None:
+    eval_set = _eval_set("a")
+    eval_set["eval_cases"][0]["conversation"][0]["intermediate_data"] = {  # type: ignore[index]
+        "tool_uses": [{"name": "look`up`", "args": {}}]
+    }
+    run = proctor.evaluate_sync(
+        lambda text: f"You wrote {text}",
+        eval_set,
+        config={"criteria": {"tool_trajectory_avg_score": 1.0}},
+        store="memory:",
+    )
+    assert "<code>look`up`()</code> was not called" in run._repr_html_()

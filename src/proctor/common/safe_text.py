@@ -117,14 +117,6 @@ def shorten(text: str, width: int, *, mark: str = "…") -> str:
     return start if len(start) == len(text) else _fitting(start, room) + mark
 
 
-def shorten_prose(text: str, width: int) -> str:
-    """Return a sentence cut to `width` columns; a code mark that the cut would leave open ends before it."""
-    short = shorten(text, width)
-    if short == text or short.count("`") % 2 == 0:
-        return short
-    return f"{short.rpartition('`')[0].rstrip()}…"
-
-
 def _fitting(text: str, width: int) -> str:
     used = 0
     for index, character in enumerate(text):

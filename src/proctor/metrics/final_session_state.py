@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from proctor.common.code_marks import code_mark
 from proctor.common.json_values import equal_json
 from proctor.errors import MetricError
 from proctor.metrics.base import CaseView, MetricFacts, Survey
@@ -190,7 +191,7 @@ def _templates(state: Mapping[str, object]) -> tuple[dict[str, Template], list[s
 
 
 def _describe(key: Mapping[str, object]) -> str:
-    name = f"state `{show_name(str(key['key']))}`"
+    name = f"state {code_mark(show_name(str(key['key'])))}"
     if key["kind"] == "missing":
         return f"{name} is missing, expected {key.get('expectation') or show_value(key['expected'])}"
     if expectation := key.get("expectation"):

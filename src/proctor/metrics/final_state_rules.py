@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 
+from proctor.common.code_marks import code_mark
 from proctor.common.json_values import equal_json
 from proctor.errors import did_you_mean
 from proctor.metrics.matchers.base import ABSENT, INLINE
@@ -57,7 +58,7 @@ class StateRules:
         if not fits((name,), expected, actual, self._rules, equal_json):
             return False, expectation
         if path := next(iter(dict(self.broken({} if actual is ABSENT else {name: actual}, {name}))), None):
-            return False, f"`{show_path(path)}` to be {self.own[path].describe()}"
+            return False, f"{code_mark(show_path(path))} to be {self.own[path].describe()}"
         return True, expectation
 
     def accepted(self, name: str, expected: object, actual: object) -> list[str]:
@@ -143,7 +144,7 @@ class StateSurvey:
         """Yield a problem if the criterion decides nothing in any case."""
         if self._unstated == self._paths.keys() and not any(self._paths.values()):
             hints = "".join(self._hint(path) for path in self._paths)
-            paths = ", ".join(f"`{show_path(path)}`" for path in self._paths)
+            paths = ", ".join(code_mark(show_path(path)) for path in self._paths)
             yield (
                 f"{OPTION}: it only determines how {paths} would be compared, which no case states, so it decides "
                 f"nothing.{hints} Give the matcher a `value`, or state the key in `final_session_state` of a case"
@@ -153,7 +154,7 @@ class StateSurvey:
         """Yield keys that are probably misspelled."""
         for path, expects in self._paths.items():
             if path in self._unstated and (self._hint(path) or not expects):
-                yield f"{OPTION}.{show_path(path)}: no case states `{show_path(path)}`.{self._hint(path)}"
+                yield f"{OPTION}.{show_path(path)}: no case states {code_mark(show_path(path))}.{self._hint(path)}"
 
     def _hint(self, path: Path) -> str:
         return next((hint for step in path if (hint := did_you_mean(str(step), self._similar[path]))), "")

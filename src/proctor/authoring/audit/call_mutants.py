@@ -21,6 +21,7 @@ from proctor.authoring.audit.mutant import (
     replace_call,
     with_parts,
 )
+from proctor.common.code_marks import code_mark
 from proctor.common.json_values import equal_json
 from proctor.schema.evidence.event import Event
 from proctor.schema.format.content import FunctionCall, Part
@@ -51,7 +52,7 @@ def _dropped(recording: Recording, _: Random) -> Iterator[Change]:
     steps = [id(step.places[0][1].call) for step in _steps(recording) if len(step.places) == 1]
     for turn, place in _all_calls(recording):
         if id(place.call) not in steps:
-            fault = f"`{place.call.name}` is not called"
+            fault = f"{code_mark(place.call.name)} is not called"
             yield Change(turn, fault, partial(_without, recording, [(turn, place)]))
 
 
@@ -88,7 +89,7 @@ def _changes(call: FunctionCall) -> bool:
 def _no_step(recording: Recording, _: Random) -> Iterator[Change]:
     """Act without a step that comes before: no call of that tool is left before the action."""
     for turn, action, places in _steps(recording):
-        fault = f"`{action}` is called without `{places[0][1].call.name}` before it"
+        fault = f"{code_mark(action)} is called without {code_mark(places[0][1].call.name)} before it"
         yield Change(turn, fault, partial(_without, recording, places))
 
 
@@ -96,7 +97,7 @@ def _added(recording: Recording, _: Random) -> Iterator[Change]:
     for turn, events in enumerate(recording.turns):
         yield Change(
             turn,
-            f"`{_ADDED}` is called, too",
+            f"{code_mark(_ADDED)} is called, too",
             partial(_with_more, turn, events, FunctionCall(name=_ADDED, args={})),
         )
 
@@ -114,7 +115,7 @@ def _repeated(recording: Recording, _: Random) -> Iterator[Change]:
         call = place.call.model_copy(update={"id": None})
         yield Change(
             turn,
-            f"`{call.name}` is called twice",
+            f"{code_mark(call.name)} is called twice",
             partial(_with_more, turn, recording.turns[turn], call, place.event + 1),
         )
 
@@ -127,7 +128,7 @@ def _reordered(recording: Recording, _: Random) -> Iterator[Change]:
                 continue
             if _is_named(first.call, _READING) and _is_named(second.call, _READING):
                 continue
-            text = f"`{second.call.name}` is called before `{first.call.name}`"
+            text = f"{code_mark(second.call.name)} is called before {code_mark(first.call.name)}"
             yield Change(turn, text, partial(_exchanged, turn, events, first, second))
 
 
@@ -136,7 +137,13 @@ def _other_tool(recording: Recording, _: Random) -> Iterator[Change]:
         name = place.call.name or ""
         others = sorted({other.call.name or "" for _, other in _all_calls(recording)} - {name, ""})
         other = others[0] if others else f"{name}_v2"
-        yield _new_call(recording, turn, place, {"name": other}, f"`{other}` is called instead of `{name}`")
+        yield _new_call(
+            recording,
+            turn,
+            place,
+            {"name": other},
+            f"{code_mark(other)} is called instead of {code_mark(name)}",
+        )
 
 
 def _other_argument(recording: Recording, random: Random) -> Iterator[Change]:
@@ -144,7 +151,7 @@ def _other_argument(recording: Recording, random: Random) -> Iterator[Change]:
         for path, value in leaves(place.call.args or {}):
             changed = other_value(value, random)
             args = replace_at(place.call.args, path, changed)
-            text = f"`{place.call.name}`: {dotted_path(path)} {_short(value)} → {_short(changed)}"
+            text = f"{code_mark(place.call.name)}: {dotted_path(path)} {_short(value)} → {_short(changed)}"
             yield _new_call(recording, turn, place, {"args": args}, text)
 
 
@@ -153,7 +160,13 @@ def _missing_argument(recording: Recording, _: Random) -> Iterator[Change]:
         args = place.call.args or {}
         for name in args:
             rest = {key: value for key, value in args.items() if key != name}
-            yield _new_call(recording, turn, place, {"args": rest}, f"`{place.call.name}` without `{name}`")
+            yield _new_call(
+                recording,
+                turn,
+                place,
+                {"args": rest},
+                f"{code_mark(place.call.name)} without {code_mark(name)}",
+            )
 
 
 OPERATORS = (

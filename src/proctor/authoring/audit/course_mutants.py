@@ -20,6 +20,7 @@ from proctor.authoring.audit.mutant import (
     only_text,
     shorten_change,
 )
+from proctor.common.code_marks import code_mark
 from proctor.common.json_values import equal_json
 from proctor.metrics.matchers.base import ABSENT, holds_matcher
 from proctor.metrics.matchers.parse import MatcherReader
@@ -32,7 +33,7 @@ _CHANGED, _UNEXPECTED = "changed", "unexpected"
 def _missing_key(recording: Recording, _: Random) -> Iterator[Change]:
     for key in recording.state_keys:
         if not _is_accepted(recording, key, ABSENT):
-            yield Change(None, f"the state has no `{key}`", state=partial(_without_key, key))
+            yield Change(None, f"the state has no {code_mark(key)}", state=partial(_without_key, key))
 
 
 def _is_accepted(recording: Recording, key: str, value: object) -> bool:
@@ -56,7 +57,7 @@ def _wrong_value(recording: Recording, random: Random) -> Iterator[Change]:
         is_whole = value is None or value == ""
         for path, before in [((key,), value)] if is_whole else leaves({key: value}):
             changed = _CHANGED if is_whole else other_value(before, random)
-            fault = f"state `{dotted_path(path)}`: {shorten_change(repr(before))} → {shorten_change(repr(changed))}"
+            fault = f"state {code_mark(dotted_path(path))}: {shorten_change(repr(before))} → {shorten_change(repr(changed))}"
             if not _is_accepted(recording, key, replace_at({key: value}, path, changed)[key]):
                 yield Change(None, fault, state=partial(_with_value, path, changed))
 
@@ -70,7 +71,7 @@ def _stale(recording: Recording, _: Random) -> Iterator[Change]:
                 recording, key, before
             )
             if not is_right:
-                fault = f"state `{key}` is still {shorten_change(repr(before))}"
+                fault = f"state {code_mark(key)} is still {shorten_change(repr(before))}"
                 yield Change(None, fault, state=partial(_with_value, (key,), before))
 
 
@@ -85,10 +86,12 @@ def _extra_entry(recording: Recording, _: Random) -> Iterator[Change]:
         ):
             if isinstance(value, dict):
                 changed: Any = {**value, _UNEXPECTED: True}
-                fault = f"state `{dotted_path(path)}` has `{_UNEXPECTED}`, too"
+                fault = f"state {code_mark(dotted_path(path))} has {code_mark(_UNEXPECTED)}, too"
             else:
                 changed = [*value, value[-1] if value else _UNEXPECTED]
-                fault = f"state `{dotted_path(path)}` has {shorten_change(repr(changed[-1]))} once more"
+                fault = (
+                    f"state {code_mark(dotted_path(path))} has {shorten_change(repr(changed[-1]))} once more"
+                )
             yield Change(None, fault, state=partial(_with_value, path, changed))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Sequence
 from typing import NamedTuple
 
+from proctor.common.code_marks import code_mark
 from proctor.metrics.expectations.call_patterns import ActualCall
 from proctor.metrics.expectations.grammar import Fit, read_as
 from proctor.metrics.expectations.parse import Expectation, Limit
@@ -86,15 +87,15 @@ def _place(call: ActualCall | None) -> Place | None:
 
 def _sentence(fit: Fit, *, several: bool) -> str:
     if fit.made is None:
-        return f"`{fit.pattern.describe()}` is missing" if fit.pattern else ""
+        return f"{code_mark(fit.pattern.describe())} is missing" if fit.pattern else ""
     where = place(fit.made, several=several)
     if fit.pattern is None:
-        return f"{where}, `{show_call(fit.made)}`, is not expected"
+        return f"{where}, {code_mark(show_call(fit.made))}, is not expected"
     expected = {**(fit.pattern.args or {}), "(response)": fit.pattern.response}
     differences = [
         _difference(each, getattr(expected.get(each.name), "describe", str)) for each in fit.differences
     ]
-    return f"{where}, `{show_name(fit.made.name)}`: {', '.join(differences)}"
+    return f"{where}, {code_mark(show_name(fit.made.name))}: {', '.join(differences)}"
 
 
 def _difference(each: ArgumentDifference, describe: Callable[[], str]) -> str:
@@ -107,14 +108,14 @@ def _difference(each: ArgumentDifference, describe: Callable[[], str]) -> str:
 
 
 def _limit_sentence(limit: Limit, matches: Sequence[ActualCall], *, several: bool) -> str:
-    what = limit.pattern.describe()
+    what = code_mark(limit.pattern.describe())
     if len(matches) < limit.least:
-        return f"`{what}` was {_times(len(matches))}, expected at least {_often(limit.least)}"
+        return f"{what} was {_times(len(matches))}, expected at least {_often(limit.least)}"
     first = matches[limit.most or 0]
-    where = f"{place(first, several=several)}, `{show_call(first)}`"
+    where = f"{place(first, several=several)}, {code_mark(show_call(first))}"
     if limit.most == 0:
         return f"{where}, is forbidden"
-    return f"{where}, exceeds the limit: `{what}` may be called {_often(limit.most or 0)}, and was {_times(len(matches))}"
+    return f"{where}, exceeds the limit: {what} may be called {_often(limit.most or 0)}, and was {_times(len(matches))}"
 
 
 def _times(number: int) -> str:

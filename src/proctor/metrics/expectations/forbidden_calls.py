@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from proctor.common.code_marks import code_mark
 from proctor.common.json_values import equal_json
 from proctor.errors import MetricError, did_you_mean
 from proctor.metrics.base import CaseView, Described
@@ -203,9 +204,7 @@ class Guards:
             if not slips:
                 continue
             why = " and ".join(slip.text for slip in slips)
-            message = (
-                f"{guard.where}: `{show_call(call)}` is not `{guard.pattern.describe()}` only because {why}"
-            )
+            message = f"{guard.where}: {code_mark(show_call(call))} is not {code_mark(guard.pattern.describe())} only because {why}"
             if all(slip.is_sure for slip in slips):
                 raise MetricError(message)
             yield message
@@ -298,7 +297,7 @@ def _of_key(schema: object, name: str, template: Template, path: tuple[str, ...]
         return _of_value(known[name], template, (*path, name))
     if is_open(schema) or template.fits(ABSENT):
         return ""
-    return f"declares no argument `{_place((*path, name))}`.{did_you_mean(name, known)}"
+    return f"declares no argument {code_mark(_place((*path, name)))}.{did_you_mean(name, known)}"
 
 
 def _of_value(schema: object, template: Template, path: tuple[str, ...]) -> str:
@@ -348,7 +347,7 @@ def _of_enum(schema: Mapping[str, object], value: object, path: tuple[str, ...])
     words = [each for each in allowed if isinstance(each, str)]
     hint = did_you_mean(value, words) if isinstance(value, str) else ""
     choices = ", ".join(and_more([show_value(each) for each in allowed], 6))
-    return f"declares `{_place(path)}` as one of {choices}, not {show_value(value)}.{hint}"
+    return f"declares {code_mark(_place(path))} as one of {choices}, not {show_value(value)}.{hint}"
 
 
 def _of_keys(schema: Mapping[str, object], keys: Mapping[str, Template], path: tuple[str, ...]) -> str:
@@ -363,7 +362,7 @@ def _of_type(schema: Mapping[str, object], types: Iterable[str], expected: str, 
     if not isinstance(allowed, list) or not {*allowed} <= _CLASSES.keys() or {*types} & {*allowed}:
         return ""
     words = " or ".join(TYPE_WORDS[each] for each in allowed)
-    return f"declares `{_place(path)}` as {words}, not {expected}"
+    return f"declares {code_mark(_place(path))} as {words}, not {expected}"
 
 
 def _is(value: object, name: str) -> bool:

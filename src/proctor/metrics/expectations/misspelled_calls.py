@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from unicodedata import normalize
 
+from proctor.common.code_marks import code_mark
 from proctor.metrics.expectations.call_patterns import ANY_TOOL, ActualCall, CallPattern
 from proctor.metrics.matchers.base import ABSENT
 from proctor.metrics.matchers.kinds import Plain, Subset, Template
@@ -56,11 +57,11 @@ def _argument_slips(
     """Yield the slips in expected arguments, and remove their counterparts from the `remaining` actual ones."""
     for name, template in args.items():
         if name in remaining or template.fits(ABSENT):
-            yield from _value_slips(f"`{show_name(name)}`", template, remaining.pop(name, ABSENT))
+            yield from _value_slips(code_mark(show_name(name)), template, remaining.pop(name, ABSENT))
             continue
         intended = None if name in known else _intended_argument(name, remaining, template, args)
         remaining.pop(intended or "", None)
-        text = f"its argument is called `{show_name(intended)}`"
+        text = f"its argument is called {code_mark(show_name(intended))}"
         yield Slip(text, is_sure=True) if intended else None
 
 
@@ -177,8 +178,8 @@ def lookalike_problems(names: Iterable[Named], known: Collection[str]) -> Iterat
 def describe(where: str, name: str, intended: str) -> str:
     """Return the message about a name that is another one misspelled."""
     return (
-        f"{where}: no tool is called `{show_name(name)}`, and `{show_name(intended)}` differs from it only by case, separators "
-        f"or look-alike letters: write `{show_name(intended)}`"
+        f"{where}: no tool is called {code_mark(show_name(name))}, and {code_mark(show_name(intended))} differs from it only by case, separators "
+        f"or look-alike letters: write {code_mark(show_name(intended))}"
     )
 
 
@@ -219,4 +220,4 @@ def _doubts(where: str, name: str, known: Collection[str]) -> Iterator[str]:
     if name in known or name == ANY_TOOL or lookalike(name, known) is not None:
         return
     if intended := next((each for each in sorted(known) if is_one_slip_from(name, each)), None):
-        yield f"{where}: no call of `{show_name(name)}` is expected. Did you mean `{show_name(intended)}`?"
+        yield f"{where}: no call of {code_mark(show_name(name))} is expected. Did you mean {code_mark(show_name(intended))}?"

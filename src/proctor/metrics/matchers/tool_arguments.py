@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from proctor.common.code_marks import code_mark
 from proctor.errors import did_you_mean
 from proctor.metrics.base import CaseView, Survey
 from proctor.metrics.criterion_check import misfit
@@ -128,7 +129,7 @@ class ByMatchers(Matching):
             for call in turn.tool_calls:
                 for path, value, why in unreadable_values(self._rules_of(call.name), call.args or {}):
                     yield (
-                        f"turn {number}: `{show_name(call.name)}` is expected with `{path}` {show_value(value)}, which is {why}: "
+                        f"turn {number}: {code_mark(show_name(call.name))} is expected with `{path}` {show_value(value)}, which is {why}: "
                         "the matcher of `arguments` cannot compare it"
                     )
 
@@ -232,7 +233,7 @@ def _expectation_text(name: str, expected: object, actual: object, rules: Rules)
     }
     if (name,) in violated:
         return texts.get((name,), "")
-    inside = and_more([f"`{show_path(path)}` being {text}" for path, text in texts.items()])
+    inside = and_more([f"{code_mark(show_path(path))} being {text}" for path, text in texts.items()])
     return f"{show_value(expected)} with {', '.join(inside)}" if inside else ""
 
 

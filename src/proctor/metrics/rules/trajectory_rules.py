@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 
+from proctor.common.code_marks import code_mark
 from proctor.errors import MetricError
 from proctor.metrics.base import CaseView, Described, MetricFacts, Survey, prohibition
 from proctor.metrics.criterion_check import check_criterion, misfit
@@ -187,7 +188,7 @@ def _sentences(
 def _sentence(rule: Rule, breach: Breach, calls: Sequence[ActualCall]) -> str:
     call = calls[breach.at]
     subject = _call_text(call)
-    other = f"`{rule.second.describe()}`" if rule.second else ""
+    other = code_mark(rule.second.describe()) if rule.second else ""
     if rule.kind is Kind.AT_MOST:
         return f"{subject} is the {_ordinal(breach.count)} call"
     if rule.kind is Kind.ONLY_AFTER:
@@ -200,7 +201,7 @@ def _sentence(rule: Rule, breach: Breach, calls: Sequence[ActualCall]) -> str:
 
 
 def _call_text(call: ActualCall) -> str:
-    return f"`{show_call(call)}` (turn {call.turn + 1}, call {call.index + 1})"
+    return f"{code_mark(show_call(call))} (turn {call.turn + 1}, call {call.index + 1})"
 
 
 def _same_arguments(rule: Rule, call: ActualCall) -> str:
@@ -209,7 +210,7 @@ def _same_arguments(rule: Rule, call: ActualCall) -> str:
     for one, other in rule.same:
         value = next(values_at(call.args or {}, one))
         if value is ABSENT:
-            return f" (it has no `{show_path(one)}`)"
+            return f" (it has no {code_mark(show_path(one))})"
         arguments.append(f"{show_path(other)}={show_value(value)}")
     return f" with {', '.join(arguments)}" if arguments else ""
 

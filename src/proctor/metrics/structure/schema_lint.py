@@ -13,6 +13,7 @@ from graphlib import CycleError, TopologicalSorter
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from proctor.common.code_marks import code_mark
 from proctor.common.optional_packages import import_extra
 from proctor.errors import did_you_mean
 from proctor.metrics.reason_text import show_name, show_text
@@ -169,7 +170,7 @@ class _Search:
 
     def _check_keyword(self, keyword: str, schema: Schema, place: str) -> None:
         at = f" at {show_name(place)}" if place else ""
-        keyword_text = f"`{show_name(keyword)}`{at}"
+        keyword_text = f"{code_mark(show_name(keyword))}{at}"
         if keyword in NOT_KEYWORDS:
             self.findings.slips.append(
                 f"{keyword_text} is not a keyword of JSON Schema: {NOT_KEYWORDS[keyword]}"

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from proctor.common.code_marks import code_mark
 from proctor.metrics.expectations.misspelled_calls import is_one_slip_from
 from proctor.metrics.reason_text import and_more, show_call, show_name, show_pair, show_value
 from proctor.metrics.trajectory.call_matching import PYTHON, ArgumentDifference, Call, Matching
@@ -326,11 +327,11 @@ def _bare(name: str | None) -> str:
 
 def _describe_step(step: Step, *, order_matters: bool) -> str:
     if step.kind is MISSING and step.expected is not None:
-        return f"`{show_call(step.expected)}` was {_LESS_OFTEN if step.wanted_again else 'not called'}"
-    if step.kind is EXTRA and step.actual is not None:
         return (
-            f"`{show_call(step.actual)}` was called {_MORE_OFTEN if step.made_again else 'but not expected'}"
+            f"{code_mark(show_call(step.expected))} was {_LESS_OFTEN if step.wanted_again else 'not called'}"
         )
+    if step.kind is EXTRA and step.actual is not None:
+        return f"{code_mark(show_call(step.actual))} was called {_MORE_OFTEN if step.made_again else 'but not expected'}"
     return _describe_differences(step, order_matters=order_matters)
 
 
@@ -338,11 +339,11 @@ def _describe_differences(step: Step, *, order_matters: bool) -> str:
     name = show_name(step.expected.name if step.expected else None)
     differences = ", ".join(and_more([_describe_argument(each) for each in step.differences]))
     place = " (and called in another place)" if step.elsewhere and order_matters else ""
-    return f"`{name}` {differences}{place}"
+    return f"{code_mark(name)} {differences}{place}"
 
 
 def _describe_argument(difference: ArgumentDifference) -> str:
-    name = f"argument `{show_name(difference.name)}`"
+    name = f"argument {code_mark(show_name(difference.name))}"
     if difference.kind == "missing":
         return f"{name} is missing, expected {difference.rule or show_value(difference.expected)}"
     if difference.rule or difference.kind == "extra":
@@ -358,7 +359,9 @@ def _describe_order(alignment: Alignment) -> str:
     expected = _names(step.expected for step in pairs)
     actual = _names(step.actual for step in sorted(pairs, key=lambda step: step.actual_index or 0))
     if expected == actual or len(pairs) > 6:
-        calls = [f"`{show_call(step.expected)}`" for step in pairs if step.kind is MOVED and step.expected]
+        calls = [
+            code_mark(show_call(step.expected)) for step in pairs if step.kind is MOVED and step.expected
+        ]
         return f"called in another order: {', '.join(and_more(calls))}"
     return f"called in another order: {', '.join(actual)} (expected {', '.join(expected)})"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar, Literal
 
+from proctor.common.code_marks import code_mark
 from proctor.errors import CriterionError
 from proctor.metrics.base import CaseView, MetricFacts
 from proctor.metrics.criterion_check import check_criterion
@@ -73,11 +74,11 @@ class SingleToolUse:
     def explain(self, case: CaseView, score: MetricScore, index: int) -> Explanation:
         """Return whether the tool was called, and which others were."""
         turn_score, calls = score.per_invocation[index], case.turns[index].tool_calls
-        name = f"`{show_name(self._tool)}`"
+        name = code_mark(show_name(self._tool))
         if turn_score.not_applicable:
             return Explanation(turn_score.reason)
         if turn_score.value:
             return Explanation(f"{name} was called")
-        others = [f"`{show_name(other)}`" for other in dict.fromkeys(call.name for call in calls)]
+        others = [code_mark(show_name(other)) for other in dict.fromkeys(call.name for call in calls)]
         instead = f"what was called: {', '.join(and_more(others))}" if others else "no tool was"
         return Explanation(f"{name} was not called; {instead}")

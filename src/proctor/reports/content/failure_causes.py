@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from proctor.common.safe_text import shorten_prose
+from proctor.common.code_marks import code_mark, code_parts, shorten_prose
 from proctor.reports.content.case_digest import TELLING, deciding, reason_of
 from proctor.schema.results.run_result import CaseResult
 
@@ -19,7 +19,6 @@ OTHER = "different reasons"
 """The cause of the cases of one metric of which no two have the same reason."""
 _LONGEST = 300
 _PLACE = re.compile(r"^(?:(?:turn|trial) \d+: )+")
-_CODE = re.compile(r"`([^`]*)`")
 _CALL = re.compile(r"([^\s(]+)\(")
 _VARYING = re.compile(r'"[^"]*"|(?<!\w)\'[^\']*\'(?!\w)|(?<![\w.])[-+]?\d+(?:[.,:/-]\d+)*(?!\w)')
 _BLANK = "…"
@@ -85,10 +84,10 @@ def cause_of(case: CaseResult) -> Cause | None:
 def violation(reason: str) -> str:
     """Return a reason without what differs from case to case."""
     texts = []
-    for at, part in enumerate(_CODE.split(_PLACE.sub("", reason))):
-        if at % 2:
+    for part, is_code in code_parts(_PLACE.sub("", reason)):
+        if is_code:
             call = _CALL.match(part)
-            texts.append(f"`{call[1] if call else _VARYING.sub(_BLANK, part) or _BLANK}`")
+            texts.append(code_mark(call[1] if call else _VARYING.sub(_BLANK, part) or _BLANK))
             continue
         text, is_cut, _ = part.partition("; ")
         texts.append(_VARYING.sub(_BLANK, text))

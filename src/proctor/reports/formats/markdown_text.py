@@ -10,12 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from proctor.common.code_marks import code_mark, longest_run
 from proctor.common.safe_text import clean
 
 LONGEST = 300
 """Characters of a code span."""
 
-_TICKS = re.compile("`+")
 _PLAIN = re.compile(
     r"[(\"']*(?:(?:[-+](?=[0-9]))?[A-Za-z0-9À-ɏ✓✕±×→≥…–⚠][A-Za-z0-9À-ɏ%.,;'’\"()^…–±+-]*:?|\d+/\d+[,;.)]*|\$[0-9][0-9.,]*[,;)]*|%[):.,;]*)"
 )
@@ -34,10 +34,7 @@ def shorten(text: str, longest: int) -> str:
 
 def code(text: str, longest: int = LONGEST) -> str:
     """Return any text as a code span on one line."""
-    text = shorten(clean(text), longest) or " "
-    ticks = "`" * (_longest_run(text) + 1)
-    padding = " " if text[0] in "` " or text[-1] in "` " else ""
-    return f"{ticks}{padding}{text}{padding}{ticks}" if text.strip() else "` `"
+    return code_mark(shorten(clean(text), longest))
 
 
 def sentence(text: str) -> str:
@@ -76,7 +73,7 @@ def _is_plain(word: str, *, is_first: bool) -> bool:
 def fence(lines: Iterable[str], language: str = "") -> str:
     """Return lines as a fenced block; each of them is one line, whatever it contains."""
     clean_lines = [clean(line) for line in lines]
-    ticks = "`" * max(3, max(map(_longest_run, clean_lines), default=0) + 1)
+    ticks = "`" * max(3, max(map(longest_run, clean_lines), default=0) + 1)
     return "\n".join([f"{ticks}{language}", *clean_lines, ticks, "", ""])
 
 
@@ -96,7 +93,3 @@ def table_row(cells: Sequence[str]) -> str:
 def folded(summary: str, text: str, *, is_open: bool = False) -> str:
     """Return Markdown behind a summary, which are words of Proctor; the tags are the only HTML of a report."""
     return f"<details{' open' if is_open else ''}>\n<summary>{summary}</summary>\n\n{text}</details>\n\n"
-
-
-def _longest_run(text: str) -> int:
-    return max(map(len, _TICKS.findall(text)), default=0)

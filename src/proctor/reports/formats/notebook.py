@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from html import escape
 
+from proctor.common.code_marks import code_parts
 from proctor.common.safe_text import clean
 from proctor.reports.content import public_text
 from proctor.reports.content.case_digest import (
@@ -39,7 +40,6 @@ from proctor.schema.results.run_result import CaseResult, RunResult
 
 _MOST = 50
 """Cases that are named."""
-_CODE = re.compile(r"`([^`]*)`")
 _STYLE = "text-align: left; vertical-align: top; padding: 0.2em 1em 0.2em 0"
 _SCROLLS = "overflow-x: auto; margin-bottom: 1em"
 _BREAKS = "; overflow-wrap: anywhere; min-width: 14em"
@@ -148,4 +148,7 @@ def _with_signs(text: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    return _CODE.sub(r"<code>\1</code>", escape(clean(text)))
+    return "".join(
+        f"<code>{escape(part)}</code>" if is_code else escape(part)
+        for part, is_code in code_parts(clean(text))
+    )

@@ -9,7 +9,8 @@ from typing import TextIO
 from rich.table import Column as RichColumn
 from rich.text import Text
 
-from proctor.common.safe_text import cells, shorten
+from proctor.common.code_marks import shorten_prose
+from proctor.common.safe_text import cells
 from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content.symbols import Kind
 from proctor.reports.content.text_blocks import (
@@ -123,8 +124,7 @@ class _BlockDrawing:
     def _draw_reason(self, block: Reason, indent: int) -> None:
         text = self._page.safe(block.prefix + block.text)
         if not self._verbose:
-            text = shorten(text, _REASON_LINES * (self._page.width - indent), mark=self._page.marks.cut)
-            text += "`" * (text.count("`") % 2)  # a name that is cut keeps both of its backticks
+            text = shorten_prose(text, _REASON_LINES * (self._page.width - indent), mark=self._page.marks.cut)
         self._page.print(self._page.prose(text, _ROLE_STYLES[block.role]), indent=indent)
 
     @draw.register

@@ -15,6 +15,7 @@ from rich.style import Style
 from rich.table import Column, Table
 from rich.text import Text
 
+from proctor.common.code_marks import code_parts
 from proctor.common.safe_text import clean, encodable, shorten
 from proctor.reports.base import ReportOptions, wants_color
 from proctor.reports.content.symbols import Kind, marks_for
@@ -39,7 +40,6 @@ STEP_STYLES = {
     Kind.MOVED: "magenta",
     Kind.ALLOWED: "dim",
 }
-_CODE = re.compile(r"`([^`]+)`")
 _NARROWEST = 40
 
 
@@ -99,8 +99,8 @@ class Page:
         if not self.has_styles:
             return Text(safe, style)
         line = Text(style=style)
-        for index, part in enumerate(_CODE.split(safe)):
-            line.append(part, "bold" if index % 2 else "")
+        for part, is_code in code_parts(safe):
+            line.append(part, "bold" if is_code else "")
         return line
 
     def pieces(self, pieces: Pieces, style: str, changed: str, brackets: tuple[str, str]) -> Text:

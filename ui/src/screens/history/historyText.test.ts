@@ -87,7 +87,7 @@ describe("what is listed", () => {
 
   it("keeps names as text in Markdown", () => {
     const text = asMarkdown({ points: null, cases: [] } as Partial<HistoryPage> as HistoryPage, [one("`a`|b", "pf", { sentence: "broke <b>" })]);
-    expect(text).toContain("`` set/`a`\\|b ``");
+    expect(text).toContain("``set/`a`\\|b``");
     expect(text).toContain("broke \\<b\\>");
   });
 });

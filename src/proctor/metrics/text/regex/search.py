@@ -16,6 +16,7 @@ import warnings
 from collections.abc import Sequence
 from typing import IO, NamedTuple, cast
 
+from proctor.common.code_marks import code_mark
 from proctor.errors import MetricError
 from proctor.metrics.reason_text import show_name
 
@@ -94,7 +95,7 @@ def matches(search: Search, seconds: float) -> bool:
 
 def show_pattern(pattern: str) -> str:
     """Return a pattern as its author wrote it: quotes would double its backslashes."""
-    return f"`{show_name(pattern)}`" if pattern else "the empty pattern"
+    return code_mark(show_name(pattern)) if pattern else "the empty pattern"
 
 
 def _take_process() -> subprocess.Popen[bytes]:

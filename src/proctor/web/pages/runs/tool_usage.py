@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from proctor.common.code_marks import shorten_prose
 from proctor.common.json_values import json_line
-from proctor.common.safe_text import shorten_prose
 from proctor.schema.format.wire_model import PageModel
 from proctor.web.pages.case.page_parts import OpenCalls
 
