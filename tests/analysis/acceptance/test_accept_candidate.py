@@ -36,9 +36,9 @@ def accept(
 @pytest.mark.parametrize(
     ("candidate", "baseline", "accepted", "reason"),
     [
-        pytest.param(right, only_odd, True, "accepted: +50.0 points for cases like these (97.5 % CI: +", id="better"),
-        pytest.param(only_odd, only_odd, False, "not accepted: an improvement is not proven; 0.0 points", id="equal"),
-        pytest.param(only_odd, right, False, "not accepted: a case, the pass rate or a metric is significantly worse; -50.0", id="worse"),
+        pytest.param(right, only_odd, True, "accepted: +50 points for cases like these (97.5 % CI: +", id="better"),
+        pytest.param(only_odd, only_odd, False, "not accepted: an improvement is not proven; 0 points", id="equal"),
+        pytest.param(only_odd, right, False, "not accepted: a case, the pass rate or a metric is significantly worse; -50 points", id="worse"),
         pytest.param(unstable, only_odd, False, "not accepted: an improvement is not proven, and 8 verdicts are missing", id="errors where the baseline fails"),
     ],
 )  # fmt: skip

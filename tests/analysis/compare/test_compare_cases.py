@@ -218,7 +218,7 @@ def test_a_few_better_cases_are_no_improvement_where_the_pass_rate_is_lower() ->
     [
         pytest.param(
             ["PPPPP"] * 7, ["PPPPP"] * 7,
-            "no difference seen: nothing fell; one case that drops from 100 % to 4 % or an overall drop of 26 points would be "
+            "no difference seen: nothing fell; one case that drops from 100 % to 4 % or an overall drop of 26.2 points would be "
             "noticed in 80 % of comparisons; by 7 cases x 5 trials",
             id="what would have been noticed",
         ),
@@ -229,7 +229,7 @@ def test_a_few_better_cases_are_no_improvement_where_the_pass_rate_is_lower() ->
         ),
         pytest.param(
             ["PPPPP"] * 7, ["FFFFF"] + ["PPPPP"] * 6,
-            "regression: 1 case is significantly worse (set/0), the pass rate of the trials fell from 100.0 % (35 of 35) to "
+            "regression: 1 case is significantly worse (set/0), the pass rate of the trials fell from 100 % (35 of 35) to "
             "85.7 % (30 of 35), -14.3 points (96 % CI: -18.9 to -10.4); by 7 cases x 5 trials",
             id="one case",
         ),
@@ -251,7 +251,7 @@ def test_a_few_better_cases_are_no_improvement_where_the_pass_rate_is_lower() ->
         pytest.param(
             ["PPPFF"] * 7, ["PPFFF"] + ["PPPFF"] * 6,
             "no difference seen: no case that passed now fails, and no drop is significant; one case that fails in every "
-            "trial or an overall drop of 56 points would be "
+            "trial or an overall drop of 55.8 points would be "
             "noticed in 80 % of comparisons; by 7 cases x 5 trials",
             id="a trial fewer passes",
         ),
@@ -263,7 +263,7 @@ def test_a_few_better_cases_are_no_improvement_where_the_pass_rate_is_lower() ->
         ),
         pytest.param(
             ["P"] * 200, ["P"] * 200,
-            "no regression: the pass rate of the trials was 100.0 % (200 of 200) and is 100.0 % (200 of 200); a drop of more "
+            "no regression: the pass rate of the trials was 100 % (200 of 200) and is 100 % (200 of 200); a drop of more "
             "than 1.5 points is ruled out (one-sided, 95 % confidence); by 200 cases",
             id="no regression",
         ),
@@ -278,7 +278,7 @@ def test_sentence(base: list[str], candidate: list[str], sentence: str) -> None:
 def test_both_questions_have_a_sentence() -> None:
     found = compared(cases(*["PPPPP"] * 7), cases(*["FFFFF"], *["PPPPP"] * 6))
     assert found.on_these_cases.startswith(
-        "1 case is significantly worse; the pass rate of the trials fell from 100.0 % (35 of 35) to 85.7 % (30 of 35)"
+        "1 case is significantly worse; the pass rate of the trials fell from 100 % (35 of 35) to 85.7 % (30 of 35)"
     )
     assert found.on_these_cases.endswith(": significantly worse")
     assert found.in_general.startswith(
@@ -303,12 +303,12 @@ def test_a_bound_that_rules_out_what_the_interval_contains_is_called_one_sided()
     ("base", "candidate", "on_these_cases"),
     [
         pytest.param(
-            ["P"], ["F"], "the pass rate of the trials fell from 100.0 % (1 of 1) to 0.0 % (0 of 1), -100.0 points: too few cases to test", id="one case"
+            ["P"], ["F"], "the pass rate of the trials fell from 100 % (1 of 1) to 0 % (0 of 1), -100 points: too few cases to test", id="one case"
         ),
         pytest.param(
-            ["P", "P"], ["P", "P"], "the pass rate of the trials stayed at 100.0 % (2 of 2), 0.0 points: too few cases to test", id="nothing changed"
+            ["P", "P"], ["P", "P"], "the pass rate of the trials stayed at 100 % (2 of 2), 0 points: too few cases to test", id="nothing changed"
         ),
-        pytest.param(["PPPPP"], ["FFFFF"], "96 % CI: -100.0 to -77.7): significantly worse", id="five trials"),
+        pytest.param(["PPPPP"], ["FFFFF"], "96 % CI: -100 to -77.7): significantly worse", id="five trials"),
         pytest.param(["P", "P", "P"], ["F", "P", "P"], ": not significant", id="three cases"),
     ],
 )  # fmt: skip

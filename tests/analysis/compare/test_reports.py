@@ -88,7 +88,7 @@ def comparison(**changes: Any) -> Comparison:
         "significant_cases": [CaseEvidence("travel/two_turns", 0.004, 0.008)],
         "general": GENERAL,
         "on_these_cases": "the pass rate fell: significantly worse",
-        "in_general": "for cases like these a change of -10.0 points is estimated",
+        "in_general": "for cases like these a change of -10 points is estimated",
         "missing_candidate": 2,
         "next_steps": ["get the missing verdicts: proctor resume 9xkq2p --retry-errors"],
         "unlike": [
@@ -99,7 +99,7 @@ def comparison(**changes: Any) -> Comparison:
     }
     return Comparison(
         ComparedRun("7f3k2c", "travel", 41, 5, cost=0.42), ComparedRun("9xkq2p", "travel", 41, 5, cost=0.39),
-        Change.REGRESSION, "regression: the pass rate fell from 90.0 % to 80.0 %", 0.05, 0.95, **given,
+        Change.REGRESSION, "regression: the pass rate fell from 90 % to 80 %", 0.05, 0.95, **given,
     )  # fmt: skip
 
 
@@ -144,14 +144,14 @@ NOW_PASSES  travel/hours  0/5 -> 5/5
 FEWER_PASS  travel/cancel  4/5 -> 3/5
     reason: now and then
 ON_THESE_CASES  the pass rate fell: significantly worse
-IN_GENERAL  for cases like these a change of -10.0 points is estimated
+IN_GENERAL  for cases like these a change of -10 points is estimated
 MISSING_VERDICTS  2 verdicts of the candidate are missing: the rates are of the 39 cases with all verdicts, and the intervals hold for every value of the missing ones
-MEASURE  passed  90.0 % -> 80.0 %  -10.0 (96 %: -18.0 to -2.0)  p=0.01  pairs=39 of 40  worse
+MEASURE  passed  90 % -> 80 %  -10 (96 %: -18 to -2)  p=0.01  pairs=39 of 40  worse
 MEASURE  quality_v1  0.910 -> 0.920  +0.010 (98 %: -0.010 to +0.030)  p=0.4  pairs=40
 MEASURE  token_usage_v1  1,204 -> 980  -224 (95 %: -300 to -148)  p=<0.001  pairs=40  better
 COST  $0.420 -> $0.390
 NEXT  get the missing verdicts: proctor resume 9xkq2p --retry-errors
-OUTCOME  regression: the pass rate fell from 90.0 % to 80.0 %
+OUTCOME  regression: the pass rate fell from 90 % to 80 %
 """
 
 DRAWN = """
@@ -160,7 +160,7 @@ DRAWN = """
   warning   the judge was a and is b
   differs   the agent was x
 
-  ✕ regression: the pass rate fell from 90.0 % to 80.0 %
+  ✕ regression: the pass rate fell from 90 % to 80 %
 
   1 case now fails
     two_turns  ●●●●● → ●●○○○   quality 1.00 → 0.40
@@ -179,13 +179,13 @@ DRAWN = """
         now and then
 
     On these cases: the pass rate fell: significantly worse
-    In general: for cases like these a change of -10.0 points is estimated
+    In general: for cases like these a change of -10 points is estimated
     Missing: 2 verdicts of the candidate are missing: the rates are of the 39
     cases with all verdicts, and the intervals hold for every value of the
     missing ones
 
      metric             base  candidate  change  cases  confidence interval
-  ✕  passed           90.0 %     80.0 %   -10.0  39/40  -18.0 to -2.0 (96 %)
+  ✕  passed             90 %       80 %     -10  39/40  -18 to -2 (96 %)
      quality           0.910      0.920  +0.010     40  -0.010 to +0.030 (98 %)
   ✓  tokens a turn     1,204        980    -224     40  -300 to -148 (95 %)
      cost of the run  $0.420     $0.390
@@ -207,20 +207,16 @@ def test_drawn_at_80_columns() -> None:
 def test_pass_rate_has_the_denominators_of_its_trials() -> None:
     counted = replace(PASSED, missing=0, trials=(Trials(180, 20), Trials(160, 40)))
     found = comparison(measures=[counted])
-    assert "MEASURE  passed  90.0 % (180 of 200) -> 80.0 % (160 of 200)  -10.0 (96 %" in written(
-        found, "text"
-    )
+    assert "MEASURE  passed  90 % (180 of 200) -> 80 % (160 of 200)  -10 (96 %" in written(found, "text")
     measure = json.loads(written(found, "json"))["measures"][0]
     assert measure["trials"] == [
         {"passed": 180, "failed": 20, "other": 0},
         {"passed": 160, "failed": 40, "other": 0},
     ]
     assert change_text(counted).startswith(
-        "the pass rate of the trials fell from 90.0 % (180 of 200) to 80.0 % (160 of 200)"
+        "the pass rate of the trials fell from 90 % (180 of 200) to 80 % (160 of 200)"
     )
-    assert change_text(PASSED).startswith(
-        "the mean pass rate of 39 cases fell from 90.0 % to 80.0 %, -10.0 points"
-    )
+    assert change_text(PASSED).startswith("the mean pass rate of 39 cases fell from 90 % to 80 %, -10 points")
 
 
 def test_too_few_cases_to_test() -> None:
@@ -297,7 +293,7 @@ def test_markdown_has_what_a_reviewer_needs() -> None:
 BREAK = "  "
 """A line break of Markdown."""
 REVIEW = f"""\
-### ✕ regression: the pass rate fell from 90.0 % to 80.0 %
+### ✕ regression: the pass rate fell from 90 % to 80 %
 
 `travel` 41 cases × 5 run `7f3k2c` → `travel` 41 cases × 5 run `9xkq2p`
 
@@ -311,7 +307,7 @@ REVIEW = f"""\
 | `travel/cancel` | fewer trials pass | 4/5 → 3/5 | `now and then` |
 
 On these cases: the pass rate fell: significantly worse{BREAK}
-In general: for cases like these a change of -10.0 points is estimated{BREAK}
+In general: for cases like these a change of -10 points is estimated{BREAK}
 Missing: 2 verdicts of the candidate are missing: the rates are of the 39 cases with all verdicts, and the intervals hold for every value of the missing ones{BREAK}
 Metrics: tokens a turn 1,204 → 980 (better, 40 cases)
 
@@ -346,9 +342,9 @@ def test_markdown_has_at_most_25_lines() -> None:
 def test_github_annotates_the_outcome_and_the_cases_that_moved() -> None:
     assert written(comparison(), "github").splitlines() == [
         (
-            "::error title=Proctor%3A travel compared with travel::regression: the pass rate fell from 90.0 %25 to 80.0 %25%0A"
+            "::error title=Proctor%3A travel compared with travel::regression: the pass rate fell from 90 %25 to 80 %25%0A"
             "On these cases: the pass rate fell: significantly worse%0A"
-            "In general: for cases like these a change of -10.0 points is estimated%0A"
+            "In general: for cases like these a change of -10 points is estimated%0A"
             "Missing: 2 verdicts of the candidate are missing: the rates are of the 39 cases with all verdicts, and the intervals hold for every value of the missing ones%0A"
             "next: get the missing verdicts: proctor resume 9xkq2p --retry-errors"
         ),

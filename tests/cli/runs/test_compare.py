@@ -81,10 +81,10 @@ def compare(store: Path, *arguments: str) -> Result:
     ("agents", "exit_code", "said"),
     [
         pytest.param(
-            (good, bad), 1, "OUTCOME  regression: the pass rate of the trials fell from 100.0 % (12 of 12) to 0.0 % (0 of 12)", id="worse"
+            (good, bad), 1, "OUTCOME  regression: the pass rate of the trials fell from 100 % (12 of 12) to 0 % (0 of 12)", id="worse"
         ),
         pytest.param(
-            (bad, good), 0, "OUTCOME  improvement: the pass rate of the trials rose from 0.0 % (0 of 12) to 100.0 % (12 of 12)", id="better"
+            (bad, good), 0, "OUTCOME  improvement: the pass rate of the trials rose from 0 % (0 of 12) to 100 % (12 of 12)", id="better"
         ),
         pytest.param(
             (good, broken), 4, "OUTCOME  inconclusive: a regression cannot be excluded: 1 verdict of the candidate is missing",

@@ -548,7 +548,7 @@ def test_the_pass_rate_of_each_run_has_its_interval(run: Run) -> None:
     lines = [line.split("  ") for line in shown().splitlines() if line.startswith("PASS_RATE")]
     assert [line[3:5] for line in lines] == [
         ["66.7 % (2 of 3, 95 % CI: 21-94)", "cases=3"],
-        ["100.0 % (3 of 3, 95 % CI: 44-100)", "cases=3"],
+        ["100 % (3 of 3, 95 % CI: 44-100)", "cases=3"],
     ]
     for width in (80, 100):
         text = drawn(width=width)

@@ -89,7 +89,7 @@ def test_python_gives_the_same(store: Path) -> None:
     [
         (["--detect", "0"], "detect must be above 0: a drop that is to be seen, such as 0.05; got 0.0"),
         (["--detect", "nan"], "detect must be above 0"),
-        (["--detect", "0.9"], "the pass rate of the run is 75.0 %, and cannot fall by 90 points"),
+        (["--detect", "0.9"], "the pass rate of the run is 75 %, and cannot fall by 90 points"),
         (["--power", "1"], "power must be above 0 and below 1, got 1.0"),
         (["--confidence", "0.3"], "confidence must be above 0.5 and below 1, got 0.3"),
         (["--trials", "0"], "trials must be numbers from 1 to 10,000, got 0"),

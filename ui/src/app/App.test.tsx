@@ -31,6 +31,11 @@ describe("the page", () => {
     await eventually(() => expect(window.location.pathname).toBe("/nowhere"));
   });
 
+  it("begins there, too, at the login page of a server that needs no token", async () => {
+    await open("/login", true);
+    await eventually(() => expect(window.location.pathname).toBe("/nowhere"));
+  });
+
   it("shows what needs a server only where there is one", async () => {
     const screens = NAV.filter(({ to }) => SCREENS.some(({ path }) => path === to));
     const live = await open("/runs", true);

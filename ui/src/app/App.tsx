@@ -28,6 +28,9 @@ export function App({ source, start = "/runs", places = {} }: { source: Source; 
                   <Route path="/">
                     <Redirect to={start} replace />
                   </Route>
+                  <Route path="/login">
+                    <Redirect to={start} replace />
+                  </Route>
                   <Route>
                     <Empty title="Page not found" does="The list of runs is a good place to start from." to="/runs" toName="All runs" />
                   </Route>

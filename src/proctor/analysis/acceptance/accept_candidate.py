@@ -28,10 +28,10 @@ from typing import TYPE_CHECKING, Required, TypedDict, Unpack
 from proctor.analysis.acceptance.held_out_set import input_hash, is_share
 from proctor.analysis.compare.compare_runs import compare
 from proctor.analysis.compare.measures import PairedScore, by_case
-from proctor.analysis.compare.outcome_text import points
 from proctor.common.option_kinds import number_problem
 from proctor.common.safe_text import count_text
 from proctor.errors import NoLooksLeftError, SetupError
+from proctor.reports.content.summary import points
 from proctor.runs.arguments import AgentLike, ConfigLike, EvalSetLike, EvaluateOptions
 from proctor.runs.attempts import recorded_attempt
 from proctor.runs.storage.open import StoreLike, is_open, open_store

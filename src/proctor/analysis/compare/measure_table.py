@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import floor, log10
 
-from proctor.reports.content.summary import dollars
+from proctor.reports.content.summary import dollars, percent, points
 from proctor.reports.content.symbols import short_names
 from proctor.reports.content.text_blocks import OUTCOME_ROLES, Column, Look, Role, Row, Span, Spans, Table
 from proctor.schema.analysis.comparison import PASSED, TRIAL_COST, TRIAL_SECONDS, Comparison, Measured
@@ -24,21 +24,21 @@ FIGURES = {
 def numbers(one: Measured) -> tuple[str, str, str, str, str]:
     """Return base, candidate, difference and the ends of its interval, all of one form; differences have a sign."""
     if one.name == PASSED:
-        form, signed, scale = "{:.1f} %", "{:+.1f}", 100
-    else:
-        form, scale = "{:.3f}", 1
-        if one.name in FIGURES:
-            form = _fine_enough(FIGURES[one.name][1], max(abs(one.difference), abs(one.low), abs(one.high)))
-        signed = form.replace("{:", "{:+")
-    before, now = (form.format(scale * value) for value in (one.base, one.candidate))
+        difference, low, high = map(points, (one.difference, one.low, one.high))
+        return f"{percent(one.base)} %", f"{percent(one.candidate)} %", difference, low, high
+    form = "{:.3f}"
+    if one.name in FIGURES:
+        form = _fine_enough(FIGURES[one.name][1], max(abs(one.difference), abs(one.low), abs(one.high)))
+    signed = form.replace("{:", "{:+")
+    before, now = map(form.format, (one.base, one.candidate))
     difference, low, high = (
-        _without_sign_of_zero(signed.format(scale * value)) for value in (one.difference, one.low, one.high)
+        _without_sign_of_zero(signed.format(value)) for value in (one.difference, one.low, one.high)
     )
     return before, now, difference, low, high
 
 
 def values_text(one: Measured) -> tuple[str, str]:
-    """Return base and candidate; a share of trials has its denominator: `70.0 % (21 of 30)`."""
+    """Return base and candidate; a share of trials has its denominator: `70 % (21 of 30)`."""
     before, now, *_ = numbers(one)
     if one.trials is None:
         return before, now

@@ -18,7 +18,7 @@ from proctor.analysis.compare.measure_table import (
     values_text,
 )
 from proctor.common.safe_text import clean, count_text
-from proctor.reports.content.summary import rounded
+from proctor.reports.content.summary import percent, points, rounded
 from proctor.reports.content.symbols import Marks
 from proctor.schema.analysis.comparison import (
     PASSED,
@@ -75,12 +75,6 @@ def describe(comparison: Comparison, basis: Basis) -> None:
 OUTCOME_NAMES = {one: one.value.replace("_", " ") for one in Change} | {
     Change.NO_DIFFERENCE: "no difference seen"
 }
-
-
-def points(share: float) -> str:
-    """Return a difference of shares in points, with its sign: `-7.5`."""
-    text = f"{100 * share:+.1f}"
-    return "0.0" if float(text) == 0 else text
 
 
 def confidence_text(confidence: float) -> str:
@@ -202,7 +196,7 @@ def _no_regression(comparison: Comparison) -> str:
     confidence = f"{100 * comparison.confidence:.3g} % confidence"
     base, candidate = values_text(one)
     rates = f"{_rate_name(one)} was {base} and is {candidate}"
-    return f"{rates}; a drop of more than {100 * max(0.0, -lowest):.1f} points is ruled out (one-sided, {confidence})"
+    return f"{rates}; a drop of more than {percent(max(0.0, -lowest))} points is ruled out (one-sided, {confidence})"
 
 
 def _no_difference(comparison: Comparison) -> str:
@@ -218,9 +212,9 @@ def detectable_text(detectable: Detectable) -> str:
     if detectable.case_rate == 0:
         parts.append("one case that fails in every trial")
     elif detectable.case_rate is not None:
-        parts.append(f"one case that drops from 100 % to {100 * detectable.case_rate:.0f} %")
+        parts.append(f"one case that drops from 100 % to {percent(detectable.case_rate)} %")
     if detectable.overall is not None:
-        parts.append(f"an overall drop of {100 * detectable.overall:.0f} points")
+        parts.append(f"an overall drop of {percent(detectable.overall)} points")
     if not parts:
         return "with so few trials, chance could not have been ruled out for any drop"
     return f"{' or '.join(parts)} would be noticed in 80 % of comparisons"
@@ -327,7 +321,7 @@ def _look_text(comparison: Comparison, look: Look) -> str:
     """Return after how many trials the look was, and its significance level."""
     run = comparison.candidate
     trials, most = run.num_runs * run.cases, run.most * run.cases
-    saved = f" ({100 * (1 - trials / most):.0f} % fewer)" if trials < most else ""
+    saved = f" ({percent(1 - trials / most)} % fewer)" if trials < most else ""
     undecided = comparison.outcome in (Change.INCONCLUSIVE, Change.NO_DIFFERENCE)
     head = "after" if undecided else "decided after"
     end = f"{head} {trials:,} of {most:,} trials{saved}, look {look.number} of {look.of} at p < {look.one_sided:.2g}"

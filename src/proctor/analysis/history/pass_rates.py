@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from proctor.analysis.history.text import change_text, rate_of, run_fields
 from proctor.common.safe_text import count_text
 from proctor.reports.content.run_list import short_commit, when
-from proctor.reports.content.summary import PassRate
-from proctor.reports.content.symbols import interval_bar
+from proctor.reports.content.summary import PassRate, bounds, interval, percent
+from proctor.reports.content.symbols import ASCII, interval_bar
 from proctor.reports.content.text_blocks import (
     Block,
     Column,
@@ -96,8 +96,8 @@ def _rate_cells(passed: PassRate, look: Look) -> list[Spans]:
         ]
     low, high = passed.interval
     return [
-        [Span(f"{100 * passed.rate:.0f} %")],
-        [Span(f"{100 * low:.0f} to {100 * high:.0f} %", "dim")],
+        [Span(f"{percent(passed.rate)} %")],
+        [Span(f"{bounds(low, high, look.marks)} %", "dim")],
         [Span(interval_bar(low, passed.rate, high, _bar_width(look), look.marks))],
     ]
 
@@ -105,8 +105,8 @@ def _rate_cells(passed: PassRate, look: Look) -> list[Spans]:
 def _records(run: HistoryRun, point: MetricPoint, changes: Sequence[RunChange]) -> Iterator[Block]:
     cases = rate_of(point)
     low, high = cases.interval
-    interval = f"{cases.passed:,} of {cases.of:,}, 95 % CI: {100 * low:.0f}-{100 * high:.0f}"
-    rate = cases.text if cases.rate is None else f"{100 * cases.rate:.1f} % ({interval})"
+    sure = f"{cases.passed:,} of {cases.of:,}, {interval(low, high, ASCII)}"
+    rate = cases.text if cases.rate is None else f"{percent(cases.rate)} % ({sure})"
     stopped = f"stopped by {run.stopped_by}" if cases.not_run and run.stopped_by else ""
     yield Record(
         ("PASS_RATE", run.short, when(run.started_at), rate, stopped, f"cases={cases.of}", *run_fields(run))

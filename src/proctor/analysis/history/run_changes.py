@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from proctor.analysis.history.result_shifts import Results, Shift, find_shifts
 from proctor.common.safe_text import count_text
+from proctor.reports.content.summary import percent
 from proctor.schema.analysis.comparison import RunDifference
 from proctor.schema.analysis.history import CasePoint, ChangedBy, RunChange
 from proctor.schema.results.score import Outcome
@@ -208,7 +209,7 @@ def _is_between(change: RunChange, older: CasePoint, newer: CasePoint) -> bool:
 
 def _shift_text(shift: Shift) -> str:
     p_value = f"p = {shift.p_value:.2g}"
-    rates = f"{100 * shift.before:.0f} %", f"{100 * shift.now:.0f} %"
+    rates = f"{percent(shift.before)} %", f"{percent(shift.now)} %"
     if rates[0] == rates[1]:
         return f"the results of single cases differ significantly ({p_value})"
     way = "fell" if shift.now < shift.before else "rose"

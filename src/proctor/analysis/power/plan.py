@@ -13,7 +13,7 @@ from proctor.analysis.compare.compare_runs import score_ranges
 from proctor.analysis.compare.error_rates import detectable_case_rate, divide_error
 from proctor.common.safe_text import count_text
 from proctor.errors import SetupError, SetupProblems, UnknownNameError, did_you_mean
-from proctor.reports.content.summary import rounded
+from proctor.reports.content.summary import percent, rounded
 from proctor.runs.attempts import find_current_run
 from proctor.runs.differences import manifest_of_result
 from proctor.runs.storage.open import StoreLike, is_open, open_runs
@@ -162,7 +162,7 @@ def sentence_of(one: MeasureSize, cases: int, trials: int, power: float) -> str:
     overall = one.detectable
     drops = []
     if one.case_rate is not None:
-        drops.append(f"a case that drops from 100 % to {100 * one.case_rate:.0f} %")
+        drops.append(f"a case that drops from 100 % to {percent(one.case_rate)} %")
     if overall is not None:
         drops.append(_drop_text(one.name, overall))
     if not drops:
@@ -399,7 +399,7 @@ class _RunScores:
             rate = sum(sum(case) / len(case) for case in values) / len(values)
             if detect > rate:
                 return (
-                    f"detect {detect:g}: the pass rate of the run is {100 * rate:.1f} %, and cannot fall by "
+                    f"detect {detect:g}: the pass rate of the run is {percent(rate)} %, and cannot fall by "
                     f"{100 * detect:g} points. Give less (0.05 is 5 points)"
                 )
         elif detect > reach:

@@ -11,7 +11,7 @@ from itertools import chain
 from typing import Any, TextIO
 
 from proctor.authoring.audit.audit_baseline import AuditChange, change_blocks, change_data, change_sentence
-from proctor.authoring.audit.audit_sentence import percent_text, sentence
+from proctor.authoring.audit.audit_sentence import sentence
 from proctor.authoring.audit.criteria_blocks import advice_lines, criteria_lines, proposal_blocks
 from proctor.authoring.audit.judged_mutants import judge_blocks, judged_data
 from proctor.authoring.audit.leakage import leakage_blocks, leakage_data
@@ -20,6 +20,7 @@ from proctor.common.safe_text import count_text, encodable
 from proctor.engine.planning.set_plan import ASSERTS_NOTHING
 from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content.public_text import hidden, place_of
+from proctor.reports.content.summary import percent
 from proctor.reports.content.text_blocks import (
     Block,
     Column,
@@ -299,8 +300,9 @@ def _row(label: str, score: MutationScore) -> Row:
     role: Role = "bad" if score.is_blind else "warning" if score.is_weak or score.errors else "good"
     word = "blind" if score.is_blind else "weak" if score.is_weak else ""
     errors = count_text(score.errors, "error") if score.errors else ""
+    share = "–" if score.share is None else f"{percent(score.share)} %"
     cells = [
-        label, f"{score.caught:,}/{score.made:,}", percent_text(score.share), f"{low:.0f}–{high:.0f} %" if score.made else "–",
+        label, f"{score.caught:,}/{score.made:,}", share, f"{low:.0f}–{high:.0f} %" if score.made else "–",
         ", ".join(filter(None, (word, errors))),
     ]  # fmt: skip
     return Row([[Span(text, role if number in (2, 4) else "")] for number, text in enumerate(cells)])

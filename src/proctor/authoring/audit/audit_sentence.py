@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from proctor.common.safe_text import count_text
+from proctor.reports.content.summary import percent
 from proctor.schema.analysis.audit_result import AGENTS, AuditResult
 from proctor.stats.intervals import wilson
 
@@ -15,7 +16,7 @@ def sentence(audit: AuditResult) -> str:
     if not score.made:
         return "No mutant could be made and scored: nothing was measured."
     low, high = (100 * each for each in score.interval)
-    share = f"{percent_text(score.share)}, 95 % CI {low:.0f}–{high:.0f} %"
+    share = f"{percent(score.caught / score.made)} %, 95 % CI {low:.0f}–{high:.0f} %"
     errors = [f"{score.errors:,} could not be scored"] if score.errors else []
     parts = [f"Catches {score.caught:,} of {score.made:,} mutants ({share})", *errors, *_weaknesses(audit)]
     return "; ".join(parts) + "."
@@ -41,7 +42,7 @@ def _shortfall_of_share(result: AuditResult, required: float) -> str:
     if share >= required:
         return ""
     unscored = f"; {count_text(score.errors, 'mutant')} could not be scored" if score.errors else ""
-    return f"{percent_text(share)} of the mutants are caught, and {percent_text(required)} are required{unscored}"
+    return f"{percent(share)} % of the mutants are caught, and {percent(required)} % are required{unscored}"
 
 
 def _shortfall_of_sample(result: AuditResult, required: float) -> str:
@@ -54,7 +55,7 @@ def _shortfall_of_sample(result: AuditResult, required: float) -> str:
     basis = f"a sample of {count_text(total, 'mutant')}, because of {judged.limit}"
     if low < required:
         interval = f"95 % CI {100 * low:.0f}–{100 * high:.0f} %"
-        return f"inconclusive: {interval} by {basis}, and {percent_text(required)} are required"
+        return f"inconclusive: {interval} by {basis}, and {percent(required)} % are required"
     if count := judged.agents_left_out:
         return f"inconclusive: {count_text(count, 'agent')} that do nothing were not judged ({judged.limit})"
     return ""
@@ -66,13 +67,3 @@ def _weaknesses(audit: AuditResult) -> Iterator[str]:
         labels = [each.label for each in weak if each.score.is_blind is is_blind]
         if labels:
             yield f"{word} {', '.join(labels)}"
-
-
-def percent_text(share: float | None) -> str:
-    """Return a share as a percentage; one below 1 is never shown as 100 %."""
-    if share is None:
-        return "–"
-    text = f"{100 * share:.1f}"
-    if text == "100.0" and share < 1:
-        text = "99.9"
-    return f"{text.removesuffix('.0')} %"

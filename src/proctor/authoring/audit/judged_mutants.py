@@ -24,6 +24,7 @@ from proctor.authoring.audit.audit_case import (
 from proctor.authoring.audit.make_mutants import OPERATORS
 from proctor.common.safe_text import count_text
 from proctor.engine.planning.bound_metric import BoundMetric
+from proctor.reports.content.summary import percent
 from proctor.reports.content.text_blocks import Block, Column, Gap, Line, Role, Row, Span, Table, text_line
 from proctor.runs.estimate import votes_of
 from proctor.schema.analysis.audit_result import (
@@ -368,7 +369,7 @@ def _class_row(label: str, noticed: int, judged: int) -> Row:
     rate = true_fail_rate(Confusion(judge_passes=judged - noticed, both_fail=noticed))
     low, high = (f"{100 * each:.0f}" for each in (rate.low, rate.high))
     role: Role = "warning" if noticed < ENOUGH * judged else "good"
-    share = Span(f"{100 * noticed / judged:.0f} %", role)
+    share = Span(f"{percent(noticed / judged)} %", role)
     return Row([[Span(label)], [Span(f"{noticed:,}/{judged:,}")], [share], [Span(f"{low}–{high} %")]])
 
 
@@ -394,7 +395,7 @@ def _rates(one: JudgeAudit) -> str:
 
 def _percent(rate: Estimate) -> str:
     low, high = (f"{100 * each:.0f}" for each in (rate.low, rate.high))
-    return "unknown" if rate.value is None else f"{100 * rate.value:.0f} %, 95 % CI {low}–{high} %"
+    return "unknown" if rate.value is None else f"{percent(rate.value)} %, 95 % CI {low}–{high} %"
 
 
 def _corrected(one: JudgeAudit) -> str:

@@ -20,6 +20,7 @@ from proctor.authoring.audit.mutant_evidence import evidence_of, survivors_text
 from proctor.common.safe_text import count_text
 from proctor.engine.execution.run_recorder import StoredRun
 from proctor.errors import SetupError
+from proctor.reports.content.summary import percent
 from proctor.runs.setup.manifest import judging_of, planned_cases
 from proctor.runs.storage.lookup import case_of, find_case
 from proctor.schema.analysis.audit_result import (
@@ -431,7 +432,7 @@ def _poor(share: Mapping[str, Any]) -> str:
     if total and caught < POOR * total:
         blind = f", and is blind to {_named(share['blind'])}" if share["blind"] else ""
         problems.append(
-            f"catches {caught:,} of {total:,} planted faults ({100 * caught / total:.0f} %){blind}"
+            f"catches {caught:,} of {total:,} planted faults ({percent(caught / total)} %){blind}"
         )
     if count := share["passed_by_any"]:
         problems.append(f"has {count_text(count, 'case')} that an agent passes that does nothing")

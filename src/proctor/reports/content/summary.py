@@ -162,6 +162,12 @@ def percent(share: float) -> str:
     return {"100": "99.9" if share < 1 else text, "0": "0.1" if share > 0 else text}.get(text, text)
 
 
+def points(difference: float) -> str:
+    """Return a difference of shares in percentage points with its sign, as `percent`: `-32.5`, `+10`, `0`."""
+    text = f"{100 * difference:+.1f}".removesuffix(".0")
+    return "0" if text in {"+0", "-0"} else text
+
+
 def exit_code(runs: Sequence[RunResult]) -> int:
     """Return the exit code of several runs together: that of the worst outcome; nothing run is an error.
 

@@ -8,8 +8,9 @@ from typing import TypeVar
 
 from proctor.reports.content.summary import passed_cases
 from proctor.schema.format.wire_model import PageModel
+from proctor.schema.results.case_result import ScoreRanges
 from proctor.schema.results.score import Outcome
-from proctor.stats.intervals import Mean, wilson
+from proctor.stats.intervals import ClusteredMean, Mean, wilson
 
 _Model = TypeVar("_Model", bound=PageModel)
 
@@ -53,6 +54,16 @@ def passed_share(counts: Mapping[Outcome, int], cases: int) -> Share:
 def mean_figure(mean: Mean) -> MeanFigure:
     """Return the page's model of a mean."""
     return copy_fields(MeanFigure, mean)
+
+
+def change_figures(means: Mapping[str, ClusteredMean], ranges: ScoreRanges) -> dict[str, MeanFigure]:
+    """Return the mean changes of scores by metric; an interval is within what scores in the metric's range can change by."""
+    reaches = {name: most - least for name, (least, most) in ranges.items()}
+    changes = {
+        name: mean.result(within=(-reaches[name], reaches[name]) if name in reaches else None)
+        for name, mean in means.items()
+    }
+    return {name: mean_figure(change) for name, change in changes.items() if change is not None}
 
 
 def copy_fields(model: type[_Model], source: object, **fields: object) -> _Model:

@@ -10,7 +10,7 @@ interface Props {
   /** A line that matters: 0 for a difference, the threshold for a score. */
   mark?: number | null;
   tone?: "worse" | "better" | "same" | "plain";
-  /** The text for screen readers: "fell by 5.0 points, 95 % CI: −9.1 to −1.2". */
+  /** The text for screen readers: "fell by 5 points, 95 % CI: −9.1 to −1.2". */
   label: string;
 }
 

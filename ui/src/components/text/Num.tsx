@@ -14,11 +14,11 @@ export function Score({ value }: { value: Value }) {
 }
 
 /** A share of 1: 92.5 %, with its 95 % confidence interval in small where it is given: `80–97`. Name the interval next to it. */
-export function Percent({ value, low, high, digits = 1 }: { value: Value; low?: Value; high?: Value; digits?: number }) {
+export function Percent({ value, low, high }: { value: Value; low?: Value; high?: Value }) {
   const sure = typeof low === "number" && typeof high === "number";
   return (
     <span className="num" title={sure ? `95 % confidence interval: ${percentText(low)} to ${percentText(high)}` : undefined}>
-      {percentText(value, digits)}
+      {percentText(value)}
       {sure && (
         <span className={styles.interval}>
           {" "}

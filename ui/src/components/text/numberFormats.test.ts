@@ -9,7 +9,10 @@ describe("figures", () => {
     [1, "100 %"],
     [0, "0 %"],
     [0.9999, "99.9 %"], // not yet all
+    [0.99949, "99.9 %"],
     [0.0001, "0.1 %"], // not none
+    [0.99, "99 %"],
+    [0.625, "62.5 %"],
     [null, "–"],
   ])("share %s reads %s", (value, text) => expect(plain(percentText(value))).toBe(text));
 

@@ -24,18 +24,12 @@ export function scoreText(value: number | null | undefined): string {
   return (value !== 1 && two === "1.00" ? Math.floor(value * 1000) / 1000 : Number(two)).toFixed(two === "1.00" && value !== 1 ? 3 : 2).replace("-", "−");
 }
 
-/** A share of 1 as percent: 92.5 %. */
-export function percentText(share: number | null | undefined, digits = 1): string {
+/** A share of 1 as percent, as the other reports write it: 92.5 %, 100 %; an end that was not reached is not shown: 99.96 % is not 100 %. */
+export function percentText(share: number | null | undefined): string {
   if (share === null || share === undefined) return UNKNOWN;
-  return `${numText(keepOffEnds(share * 100, digits), digits)}${THIN}%`;
-}
-
-/** 99.96 % is not 100 %, and 0.04 % is not 0 %: an end that was not reached is not shown. */
-function keepOffEnds(percent: number, digits: number): number {
-  const unit = 10 ** -digits;
-  if (percent < 100 && percent > 100 - unit) return 100 - unit;
-  if (percent > 0 && percent < unit) return unit;
-  return percent;
+  const percent = numText(share * 100, 1);
+  if (percent === "100" && share < 1) return `99.9${THIN}%`;
+  return `${percent === "0" && share > 0 ? "0.1" : percent}${THIN}%`;
 }
 
 const NARROW = 0.05;

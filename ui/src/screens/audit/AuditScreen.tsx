@@ -175,7 +175,7 @@ function Caught({ row: { caught } }: { row: AuditedCaseRow }) {
   if (!caught.of) return <span className="dim">–</span>;
   return (
     <>
-      <span className="num">{percentText(caught.rate, 0)}</span>
+      <span className="num">{percentText(caught.rate)}</span>
       <span className={styles.under}>
         {numText(caught.count)} of {numText(caught.of)}
       </span>

@@ -40,7 +40,7 @@ function columnsOf(page: ComparisonPage): Column<MeasuredLine>[] {
   ];
 }
 
-/** A value, and below it its denominator: `70.0 % (21 of 30)`. */
+/** A value, and below it its denominator: `70 % (21 of 30)`. */
 function Value({ text }: { text: string }) {
   const [value, of] = text.replace(/\)$/, "").split(" (");
   return (

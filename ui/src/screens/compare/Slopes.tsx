@@ -66,7 +66,7 @@ function Picture({ slopes, measure, width, address }: { slopes: readonly Slope[]
   const height = Math.max(LEAST_HEIGHT, PAD.top + PAD.bottom + slopes.length * LABEL);
   const right = width - Math.min(260, Math.round(width * 0.46));
   const up = (share: number) => height - PAD.bottom - share * (height - PAD.top - PAD.bottom);
-  const text = measure === "trials" ? (value: number) => percentText(value, 0) : scoreText;
+  const text = measure === "trials" ? (value: number) => percentText(value) : scoreText;
   const labels = spread(slopes.map(({ to }) => up(to)), LABEL, PAD.top, height - PAD.bottom);
   const letters = Math.floor((width - right - 22) / LETTER);
   return (

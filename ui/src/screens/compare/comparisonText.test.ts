@@ -46,8 +46,8 @@ describe("the cases of a measure", () => {
 
 describe("the sentence", () => {
   it("has no outcome, and signs in place of ASCII", () => {
-    expect(sentenceText("regression: the pass rate fell (-5.0 points, 95 % CI: -9.1 to -1.2); by 40 cases x 5 trials")).toBe(
-      "The pass rate fell (−5.0 points, 95\u202f% CI: −9.1 to −1.2); by 40 cases × 5 trials.",
+    expect(sentenceText("regression: the pass rate fell (-5 points, 95 % CI: -9.1 to -1.2); by 40 cases x 5 trials")).toBe(
+      "The pass rate fell (−5 points, 95\u202f% CI: −9.1 to −1.2); by 40 cases × 5 trials.",
     );
   });
 

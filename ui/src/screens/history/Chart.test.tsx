@@ -18,3 +18,14 @@ describe("a run with a part of the cases", () => {
     expect(tops.slice(2)).toEqual([none, none]);
   });
 });
+
+describe("the first run", () => {
+  it("stays off the figures of the axis", () => {
+    const points = [point("one", 0), point("two", 1)];
+    const { host } = render(<Chart name={PASS_RATE} lines={[{ label: "", points, tone: 0 }]} runs={[...points].reverse().map(({ run_id }) => ({ ...run(run_id), commit: "4f2c91a" }))} href={(id) => id} />);
+    const axis = Number(host.querySelector("line")?.getAttribute("x1"));
+    expect(Number(host.querySelector("circle")?.getAttribute("cx"))).toBeGreaterThanOrEqual(axis + 8);
+    const commit = [...host.querySelectorAll("text")].find((one) => one.textContent === "4f2c91a");
+    expect([commit?.getAttribute("text-anchor"), Number(commit?.getAttribute("x"))]).toEqual(["start", axis]);
+  });
+});

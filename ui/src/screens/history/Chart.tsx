@@ -14,6 +14,7 @@ import { type Line, numberRows } from "./lines";
 
 const HEIGHT = 176;
 const PAD = { left: 52, right: 14, top: 10, bottom: 40 };
+const INSET = 10; // between the axis and the first point, so that its mark does not touch the figures
 const BOTTOM = HEIGHT - PAD.bottom;
 const COMMIT_WIDTH = 58;
 
@@ -39,7 +40,7 @@ export function Chart({ name, note = "", lines, runs, turned = null, changes = [
   const [box, width] = useWidth();
   const [from, to] = scaleOf(lines.flatMap(({ points }) => points.filter((point) => !isPartial(point))), name);
   const count = runs.length;
-  const x = (place: number) => PAD.left + ((width - PAD.left - PAD.right) * (count === 1 ? 0.5 : place / Math.max(1, count - 1)));
+  const x = (place: number) => PAD.left + INSET + (width - PAD.left - INSET - PAD.right) * (count === 1 ? 0.5 : place / Math.max(1, count - 1));
   const y = (value: number) => HEIGHT - PAD.bottom - ((value - from) / (to - from)) * (HEIGHT - PAD.top - PAD.bottom);
   const drawn = { name, runs, x, y, href, single: lines.length === 1 };
   return (
@@ -182,14 +183,21 @@ function Commits({ runs, x }: { runs: readonly HistoryRunPart[]; x: (at: number)
   let free = -Infinity;
   return oldestFirst.map((run, at) => {
     if (!run.commit || run.commit === oldestFirst[at - 1]?.commit || x(at) - COMMIT_WIDTH / 2 < free) return null;
-    free = x(at) + COMMIT_WIDTH / 2;
-    const end = at === oldestFirst.length - 1 && at > 0;
+    free = x(at) + COMMIT_WIDTH / 2 + (at ? 0 : INSET);
+    const [left, anchor] = commitPlace(at, oldestFirst.length, x(at));
     return (
-      <text key={run.run_id} className={styles.commit} x={end ? x(at) + PAD.right : x(at)} y={HEIGHT - PAD.bottom + 15} textAnchor={end ? "end" : "middle"}>
+      <text key={run.run_id} className={styles.commit} x={left} y={HEIGHT - PAD.bottom + 15} textAnchor={anchor}>
         {shortCommit(run.commit).slice(0, 7)}
       </text>
     );
   });
+}
+
+/** Where the commit of a run is written: at the ends of the chart it stays inside. */
+function commitPlace(at: number, runs: number, x: number): [left: number, anchor: "start" | "middle" | "end"] {
+  if (runs === 1) return [x, "middle"];
+  if (at === 0) return [x - INSET, "start"];
+  return at === runs - 1 ? [x + PAD.right, "end"] : [x, "middle"];
 }
 
 function Ends({ runs, width }: { runs: readonly HistoryRunPart[]; width: number }) {

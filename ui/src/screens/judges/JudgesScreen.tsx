@@ -118,7 +118,7 @@ function Part({ figure, count = 0, others = 0 }: { figure: FigurePart | undefine
   if (!figure) return <span className="dim">–</span>;
   return (
     <>
-      <Percent value={figure.value} low={figure.low} high={figure.high} digits={0} />
+      <Percent value={figure.value} low={figure.low} high={figure.high} />
       <span className={styles.under}>
         {numText(count)} of {numText(count + others)}
       </span>

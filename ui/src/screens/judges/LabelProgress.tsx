@@ -52,7 +52,7 @@ export function LabelProgress({ page }: { page: LabellingPage }) {
 }
 
 function Rate({ name, term, count, figure, wanted }: { name: string; term: TermName; count: string; figure: FigurePart; wanted: number | null }) {
-  const text = wanted === null ? scoreText : (value: number | null) => percentText(value, 0);
+  const text = wanted === null ? scoreText : (value: number | null) => percentText(value);
   const from = wanted === null ? -1 : 0;
   return (
     <tr>

@@ -41,7 +41,7 @@ function figureText({ value, low, high }: FigurePart): string {
 /** The figures in one line: `kappa 0.81 (95 % CI: 0.70–0.90) · true positive rate 92 % (55 of 60) · true negative rate 88 % (53 of 60) · 120 labels`. */
 export function calibrationText({ kappa, tpr, tnr, labels, both_pass, judge_fails, judge_passes, both_fail }: NonNullable<JudgeRow["calibration"]>): string {
   const interval = `(95 % CI: ${scoreText(kappa.low)} to ${scoreText(kappa.high)})`;
-  const rate = (name: string, value: number | null, count: number, others: number) => `true ${name} rate ${percentText(value, 0)} (${count} of ${count + others})`;
+  const rate = (name: string, value: number | null, count: number, others: number) => `true ${name} rate ${percentText(value)} (${count} of ${count + others})`;
   const rates = `${rate("positive", tpr.value, both_pass, judge_fails)} · ${rate("negative", tnr.value, both_fail, judge_passes)}`;
   return `kappa ${scoreText(kappa.value)} ${interval} · ${rates} · ${labels} ${labels === 1 ? "label" : "labels"}`;
 }

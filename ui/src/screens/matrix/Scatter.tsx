@@ -1,4 +1,6 @@
+import { ACTIONS } from "../../app/actions";
 import { useAddress } from "../../app/address";
+import { bind, useKeys } from "../../app/keyboard";
 import type { MatrixHead } from "../../data/types";
 import { PointLink } from "../../components/charts/PointLink";
 import { AvailableLink } from "../../components/forms/AvailableLink";
@@ -11,6 +13,7 @@ import styles from "./Scatter.module.css";
 
 const HEIGHT = 220;
 const PAD = { left: 48, right: 24, top: 26, bottom: 26 };
+const LOW = 0.1; // below, there is no room for a number between the point and the axis
 const TEXTS: Record<Expense, (value: number) => string> = { cost: moneyText, seconds: secondsText, tokens: (value) => numText(value, 0) };
 
 /** Quality against expense: the runs that no other beats in both are joined. */
@@ -19,6 +22,8 @@ export function Scatter({ runs }: { runs: readonly MatrixHead[] }) {
   const [box, width] = useWidth();
   const known = knownExpenses(runs);
   const expense = known.find((one) => one === query.get("by")) ?? known[0];
+  const next = known[known.indexOf(expense ?? "cost") + 1] ?? known[0];
+  useKeys(next && known.length > 1 ? [bind("view", () => setQuery({ by: next }), "the next expense across")] : []);
   const points = expense ? runs.flatMap((run) => pointOf(run, expense) ?? []) : [];
   if (!expense || !points.length) return null;
   const unplaced = unplacedText(runs, expense);
@@ -33,7 +38,7 @@ export function Scatter({ runs }: { runs: readonly MatrixHead[] }) {
         {known.length > 1 && (
           <label className={`${styles.choose} no-print`}>
             <span className="dim">Across</span>
-            <select value={expense} onChange={({ target }) => setQuery({ by: target.value })}>
+            <select aria-keyshortcuts={ACTIONS.view[0]} title={ACTIONS.view[0]} value={expense} onChange={({ target }) => setQuery({ by: target.value })}>
               {known.map((one) => (
                 <option key={one} value={one}>
                   {EXPENSES[one]}
@@ -114,7 +119,7 @@ function Picture({ points, front, expense, width }: PictureProps) {
             {x.low !== null && x.high !== null && <line x1={across(x.low)} x2={across(x.high)} y1={top} y2={top} />}
             <circle className={styles.hit} cx={left} cy={top} r={14} />
             <circle cx={left} cy={top} r={5} />
-            <text x={left + side * 9} y={top + 4} textAnchor={side > 0 ? "start" : "end"}>
+            <text x={left + side * 8} y={top + (side > 0 && quality > LOW ? 15 : -7)} textAnchor={side > 0 ? "start" : "end"}>
               {at + 1}
             </text>
           </PointLink>

@@ -20,6 +20,7 @@ from proctor.schema.evidence.trial import CONFIGURATION
 from proctor.schema.format.case import EvalCase
 from proctor.schema.results.manifest import AgentManifest, Judging, Manifest, RunRecord, RunState, RunSummary
 from proctor.schema.results.run_result import CaseResult, RunResult
+from proctor.web.pages.base import change_figures
 from proctor.web.pages.bundle.single_file import CompressedText, SingleFileWriter, page_json, read_page
 from proctor.web.pages.case.case import CasePlace, case_page
 from proctor.web.pages.case.judge_votes import judges_page
@@ -34,7 +35,7 @@ from proctor.web.pages.start import AboutPage
 if TYPE_CHECKING:
     from proctor.schema.format.invocation import Invocation
     from proctor.schema.format.wire_model import PageModel
-    from proctor.web.pages.base import MeanFigure
+    from proctor.stats.intervals import ClusteredMean
     from proctor.web.pages.runs.load_run import RunCases
     from proctor.web.pages.runs.run_page import Against
 
@@ -111,14 +112,15 @@ def _add_run(file: SingleFileWriter, run: RunResult, stored: StoredRun, extras: 
         view = _view(run, ranges, stored, case, documents.get(position), extras)
         _add_case(file, f"{path}/cases/{position}", view, neighbours, labels)
     against: Against | None = None
-    changes: dict[str, MeanFigure] = {}
+    means: dict[str, ClusteredMean] = {}
     causes: Sequence[FailureGroup] = ()
     texts, total = iter(rows), len(rows)
     if extras is not None:
         table = extras.table(run_id)
         texts = (page_json(CaseRow.model_validate_json(row)) for row in table.rows)
         total = len(table.rows)
-        against, changes, causes = table.against, table.changes, table.causes
+        against, means, causes = table.against, table.changes, table.causes
+    changes = change_figures(means, run.score_ranges)
     file.add_initial(path, run_page(run, figures, stored, against, changes, causes))
     file.add_initial_json(f"{path}/cases", CompressedText(_table(texts, total)).pieces())
     file.add_initial(

@@ -24,7 +24,7 @@ from proctor.schema.results.case_result import FaultRates
 from proctor.schema.results.manifest import NO_ANNOTATION, RunRecord, RunState
 from proctor.schema.results.run_result import CaseResult, Outcome
 from proctor.stats.intervals import ClusteredMean
-from proctor.web.pages.base import MeanFigure, mean_figure
+from proctor.web.pages.base import change_figures
 from proctor.web.pages.bounded_cache import BoundedCache
 from proctor.web.pages.runs.case_filters import CaseExtras, case_extras
 from proctor.web.pages.runs.case_table import CaseRow, Changed, Direction, case_row, recorded_trials
@@ -121,7 +121,7 @@ class RunCases:
     rows: list[bytes] = field(default_factory=list)
     """The rows of the table, as JSON."""
     against: Against | None = None
-    changes: dict[str, MeanFigure] = field(default_factory=dict)
+    changes: dict[str, ClusteredMean] = field(default_factory=dict)
     """By metric, the change since the run `against`."""
     causes: list[FailureGroup] = field(default_factory=list)
 
@@ -257,15 +257,14 @@ def _mark_changes(rows: _Rows, pairs: Pairs) -> list[Changed]:
     return changes
 
 
-def _score_changes(pairs: Pairs) -> dict[str, MeanFigure]:
+def _score_changes(pairs: Pairs) -> dict[str, ClusteredMean]:
     """Return by metric the mean change of the scores of the cases that both runs have."""
     means: defaultdict[str, ClusteredMean] = defaultdict(ClusteredMean)
     for _, before, now in pairs.both:
         for name, score in now.scores.items():
             if name in before.scores:
                 means[name].add(score - before.scores[name], 1)
-    changes = ((name, mean.result()) for name, mean in means.items())
-    return {name: mean_figure(mean) for name, mean in changes if mean is not None}
+    return means
 
 
 def direction_of(before: BriefCase, now: BriefCase) -> Direction | None:
@@ -343,7 +342,8 @@ class RunPageCache:
         selected = select_run(store, name, judging)
         cases = self._read(store, selected)
         run = store.load(selected.stored.listed.run.run_id, selected.stored.judging)
-        return run_page(run, cases.figures, selected.stored, cases.against, cases.changes, cases.causes)
+        changes = change_figures(cases.changes, run.score_ranges)
+        return run_page(run, cases.figures, selected.stored, cases.against, changes, cases.causes)
 
     def rows(self, store: Store, name: str, judging: int | None = None) -> list[bytes]:
         """Return the rows of its table of cases, as JSON."""

@@ -15,6 +15,6 @@ export function votesText({ votes, planned, agreement }: Pick<BallotPart, "votes
 export function agreementText(agreement: number, votes: BallotPart["votes"]): string {
   const usable = votes.filter(({ problem }) => !problem).length;
   const count = Math.round(agreement * usable);
-  const share = percentText(agreement, 0);
+  const share = percentText(agreement);
   return usable && Math.abs(agreement * usable - count) < 0.01 ? `${count} of ${usable} agree (${share})` : `${share} agree`;
 }

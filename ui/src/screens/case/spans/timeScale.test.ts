@@ -69,7 +69,7 @@ describe("tokens and cost", () => {
 
 describe("how votes fell", () => {
   it.each([
-    [2 / 3, "2 of 3 agree (67\u202f%)"],
+    [2 / 3, "2 of 3 agree (66.7\u202f%)"],
     [0.5, "50\u202f% agree"],
   ])("an agreement of %s", (agreement, text) => {
     const votes = ["", "", "", "429"].map((problem) => ({ problem })) as Parameters<typeof agreementText>[1];

@@ -35,7 +35,7 @@ export function CostPictures({ money }: Pick<RunPage, "money">) {
               <span className={styles.share}>
                 <i style={{ width: `${100 * (share.part(part) ?? 0)}%` }} />
               </span>
-              <span className={styles.shareText}>{percentText(share.part(part), 0)}</span>
+              <span className={styles.shareText}>{percentText(share.part(part))}</span>
             </td>
             <td data-label="cost">{part.cost === null ? part.text : moneyText(part.cost)}</td>
             <td data-label="calls">

@@ -101,7 +101,7 @@ function ToolRow({ tool, most, slowest, onFilter }: RowProps) {
         {!failed && <span className="dim">none</span>}
         {failed > 0 && (
           <b className={styles.worse}>
-            {numText(failed)} ({percentText(failed / calls, 0)})
+            {numText(failed)} ({percentText(failed / calls)})
           </b>
         )}
         {errors.map((error) => (
