@@ -107,6 +107,29 @@ def test_a_run_of_sound_files_loads_nothing_for_other_files(tmp_path: Path) -> N
     )
 
 
+@pytest.mark.slow
+def test_a_command_that_shows_no_report_loads_none(tmp_path: Path) -> None:
+    turn = {"user_content": {"parts": [{"text": "hi"}]}, "final_response": {"parts": [{"text": "hello"}]}}
+    cases = tmp_path / "s.evalset.json"
+    cases.write_text(
+        json.dumps({"eval_set_id": "s", "eval_cases": [{"eval_id": "a", "conversation": [turn]}]})
+    )
+    store = tmp_path / "runs.sqlite3"
+    proctor.evaluate_sync(
+        lambda _: "bye", cases, config={"criteria": {"response_match_score": 1.0}}, store=store
+    )
+    loaded = _loaded_by("-m", "proctor", "bless", "latest", "a", "--dry-run", "--store", str(store))
+    assert "proctor.authoring.bless" in loaded
+    unused = {
+        "proctor.reports.content",
+        "proctor.schema.analysis",
+        "proctor.schema.format.config",
+        "rich",
+        "yaml",
+    }
+    assert loaded & unused == set()
+
+
 def _loaded_by_pytest(folder: Path, *words: str) -> set[str]:
     script = (
         "import sys, pytest; code = pytest.main(sys.argv[1:]); print('LOADED', *sys.modules); sys.exit(code)"

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from proctor.common.registry import METRICS
 from proctor.errors import SetupError, UnknownNameError, did_you_mean
-from proctor.reports.content.case_data import CaseView, Judged
-from proctor.reports.content.run_list import ListedRun, short_ids
 from proctor.schema.evidence.trial import Trial
 from proctor.schema.format.case import EvalCase
 from proctor.schema.results.manifest import NO_ANNOTATION, PlannedCase
 from proctor.schema.results.run_result import CaseResult, Outcome, TrialResult
 
 if TYPE_CHECKING:
+    from proctor.reports.content.case_data import CaseView
+    from proctor.reports.content.run_list import ListedRun
     from proctor.schema.results.manifest import Manifest
     from proctor.stores.base import Store
 
@@ -48,6 +48,8 @@ class EndedCases:
 
 def listed_run(store: Store, run_id: str) -> ListedRun:
     """Return a run as an entry of a list."""
+    from proctor.reports.content.run_list import ListedRun, short_ids
+
     short = short_ids([entry.run_id for entry in store.index(None)])[run_id]
     manifest = store.manifest(run_id)
     annotation = store.annotations().get(run_id, NO_ANNOTATION)
@@ -79,6 +81,8 @@ def find_case(planned: Iterator[PlannedCase], name: str) -> PlannedCase:
 
 def view_case(store: Store, entry: ListedRun, planned: PlannedCase, judging: int) -> CaseView:
     """Return all stored data of a case, with the verdicts of the scoring pass `judging`."""
+    from proctor.reports.content.case_data import CaseView, Judged
+
     run = entry.run
     history = [
         Judged(

@@ -12,7 +12,6 @@ from pydantic import ValidationError
 
 from proctor.common.safe_text import count_text
 from proctor.errors import StoreError, UnknownNameError
-from proctor.schema.format.config import TrialsConfig
 from proctor.schema.results.manifest import (
     AgentManifest,
     JudgedSet,
@@ -426,8 +425,7 @@ def _set_summary(one: SetManifest, judged: JudgedSet | None) -> SetSummary:
     summary.num_runs = one.num_runs
     if judged is not None:
         summary.config_source = judged.config_source
-        gating = [metric.name for metric in judged.metrics if metric.gate]
-        summary.metrics = gating + [metric.name for metric in judged.metrics if not metric.gate]
+        summary.metrics = [metric.name for metric in sorted(judged.metrics, key=lambda one: not one.gate)]
         summary.score_ranges = {one.name: one.score_range for one in judged.metrics if one.score_range}
         summary.skipped_metrics = dict(judged.skipped_metrics)
         summary.rule = _rule(judged, one.num_runs)
@@ -444,6 +442,8 @@ def _at_most(manifest: Manifest, judging: Judging) -> int:
 def _rule(judged: JudgedSet, num_runs: int) -> TrialRule | None:
     if (trials := judged.config.get("trials")) is None:
         return None
+    from proctor.schema.format.config import TrialsConfig
+
     try:
         return TrialsConfig.model_validate(trials).rule_for(num_runs)
     except ValidationError:  # a config of another version of Proctor: the cases have their rule themselves
