@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from proctor.errors import AgentError
 from proctor.schema.evidence.event import Event
 from proctor.schema.format.content import Content, FunctionResponse, Part
-from proctor.schema.format.wire_model import twin
 
 
 @dataclass(slots=True)
@@ -50,7 +49,7 @@ class PendingCalls:
             _answering(part, self._call_id(part.function_response)) if part.function_response else part
             for part in message.parts or ()
         ]
-        addressed = twin(message)
+        addressed = message.model_copy()
         addressed.parts = parts
         return addressed
 
@@ -72,8 +71,8 @@ class PendingCalls:
 
 
 def _answering(part: Part, call_id: str) -> Part:
-    answer = twin(part)
+    answer = part.model_copy()
     if part.function_response is not None:
-        answer.function_response = twin(part.function_response)
+        answer.function_response = part.function_response.model_copy()
         answer.function_response.id = call_id
     return answer

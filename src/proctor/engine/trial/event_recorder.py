@@ -217,7 +217,7 @@ def copy_json(value: Any) -> Any:
 
 def seconds_since(began: float) -> float:
     """Return the seconds since `began` (of `time.perf_counter`, which never goes back), rounded to milliseconds."""
-    return int((time.perf_counter() - began) * 1000 + 0.5) / 1000  # a third of what `round` takes
+    return round(time.perf_counter() - began, 3)
 
 
 def copy_message(message: Content) -> Content:
