@@ -257,6 +257,25 @@ def test_a_run_with_more_trials_is_not_more_expensive(client: TestClient, contex
     assert costs[0] == pytest.approx(costs[1])
 
 
+def test_if_no_run_is_named_the_newest_two_that_share_cases_are_compared(
+    client: TestClient, context: ServerContext
+) -> None:
+    def evaluated(first: int, last: int, name: str = "set") -> str:
+        some = {"eval_set_id": name, "eval_cases": SET["eval_cases"][first:last]}
+        return proctor.evaluate_sync(good, some, config=CONFIG, store=context.store_url).run_id
+
+    def compared() -> tuple[str, str]:
+        page = got(client, "/api/compare")
+        return page["base"]["run_id"], page["candidate"]["run_id"]
+
+    whole, one = evaluated(0, 4), evaluated(0, 1)
+    assert compared() == (whole, one)
+    other = evaluated(1, 3)
+    assert compared() == (whole, other)  # `one` has another case
+    evaluated(0, 4, "another set")
+    assert compared() == (whole, other)
+
+
 def test_the_matrix_has_the_pass_hat_k_of_the_page_of_the_run(
     client: TestClient, context: ServerContext
 ) -> None:

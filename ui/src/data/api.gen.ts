@@ -7678,10 +7678,10 @@ export interface operations {
     get_comparison: {
         parameters: {
             query?: {
-                /** @description As `candidate`, or the name of a baseline. */
-                base?: string;
-                /** @description An id, the beginning of one, `latest`, `latest~1` or `previous`. */
-                candidate?: string;
+                /** @description As `candidate`, or the name of a baseline; by default `previous`. */
+                base?: string | null;
+                /** @description An id, the beginning of one, `latest` (the default), `latest~1` or `previous`. If neither run is named, the newest two that share cases. */
+                candidate?: string | null;
                 /** @description The drop of the pass rate that is tolerated; by default that of the command. */
                 margin?: number | null;
             };

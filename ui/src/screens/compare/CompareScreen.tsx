@@ -22,7 +22,7 @@ import styles from "./Compare.module.css";
 import { MetricTable } from "./MetricTable";
 import { CasePair } from "./CasePair";
 import { RunPicker } from "./RunPicker";
-import { comparablePair, type ComparisonQuery, apiPath, ciText, neighbourOf, pairPath, plainText, sentenceText, toneOf } from "./comparisonText";
+import { type ComparisonQuery, apiPath, ciText, neighbourOf, pairPath, plainText, sentenceText, toneOf } from "./comparisonText";
 
 /** Screen 4: two runs compared; with `set` and `case` in the address one case of them side by side. */
 export function CompareScreen() {
@@ -30,14 +30,11 @@ export function CompareScreen() {
   const { live } = useSource();
   const { data: runs } = useData<RunsPage>("/api/runs?limit=200");
   const [base, candidate] = [query.get("base"), query.get("candidate")];
-  const isOpen = live && !base && !candidate; // the address names no run: the newest, and the last that shares its cases
-  const pair = isOpen ? comparablePair(runs?.items ?? []) : null;
-  const options: ComparisonQuery = {
-    base: base || pair?.[0] || "previous",
-    candidate: candidate || pair?.[1] || "latest",
-    margin: query.get("margin"),
-  };
-  const { data, error, refetch } = useData<ComparisonPage>(isOpen && !runs ? null : apiPath(options), { keep: false });
+  const isOpen = live && !base && !candidate; // the address names no run: the server takes two that share cases
+  const margin = query.get("margin");
+  const named = { base: base || "previous", candidate: candidate || "latest", margin };
+  const { data, error, refetch } = useData<ComparisonPage>(apiPath(isOpen ? { margin } : named), { keep: false });
+  const options: ComparisonQuery = isOpen && data ? { base: data.base.run_id, candidate: data.candidate.run_id, margin } : named;
   useTitle(data ? `${data.base.agent} → ${data.candidate.agent}` : "Compare");
   if (data) return <Compared page={data} options={options} runs={runs} />;
   if (runs && runs.total < 2) return <TooFew />;

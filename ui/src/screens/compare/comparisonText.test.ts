@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { ChangedLine, ComparisonPage, MeasuredLine, PairLine, RunRow } from "../../data/types";
+import type { ChangedLine, ComparisonPage, MeasuredLine, PairLine } from "../../data/types";
 import { stepOf, turns } from "./CasePair";
-import { apiPath, comparablePair, neighbourOf, caseHref, changeSummary, markOf, pairsText, probability, reaches, sentenceText, caseMatcher, toneOf } from "./comparisonText";
+import { apiPath, neighbourOf, caseHref, changeSummary, markOf, pairsText, probability, reaches, sentenceText, caseMatcher, toneOf } from "./comparisonText";
 
 function measured(more: Partial<MeasuredLine>): MeasuredLine {
   return { name: "m", figure: false, decides: true, difference: 0, low: 0, high: 0, verdict: "", ...more } as MeasuredLine;
@@ -20,20 +20,6 @@ describe("the sign of a change", () => {
   ] as const)("%s with trials '%s': %s", (change, candidate, sign) => {
     expect(markOf({ change, candidate })).toBe(sign);
   });
-});
-
-describe("the runs that are compared if none is named", () => {
-  const run = (run_id: string, sets: string[], state = "finished") => ({ run_id, sets, state }) as RunRow;
-  it.each([
-    [[run("c", ["x"]), run("b", ["y"]), run("a", ["x", "y"])], ["a", "c"]],
-    [[run("d", ["x"], "running"), run("c", ["x"]), run("b", ["x"])], ["b", "c"]],
-    [[run("c", ["x"]), run("b", ["y"])], null],
-    [[run("d", ["z"]), run("c", ["x"]), run("b", ["y"]), run("a", ["x"])], ["a", "c"]],
-    [[run("c", ["x"]), run("b", ["x"], "unfinished"), run("a", ["x"])], ["a", "c"]],
-    [[run("c", ["x"]), run("b", ["x"], "unfinished")], ["b", "c"]],
-    [[run("c", ["x"])], null],
-    [[], null],
-  ])("%j", (runs, pair) => expect(comparablePair(runs)).toEqual(pair));
 });
 
 describe("the cases of a measure", () => {
@@ -118,6 +104,7 @@ describe("the cases", () => {
 
   it("ask for what the address names", () => {
     expect(apiPath({ base: "a&b", candidate: "latest", margin: null })).toBe("/api/compare?base=a%26b&candidate=latest");
+    expect(apiPath({ margin: null })).toBe("/api/compare");
     expect(apiPath({ base: "a", candidate: "b", margin: "0.1" })).toBe("/api/compare?base=a&candidate=b&margin=0.1");
   });
 });

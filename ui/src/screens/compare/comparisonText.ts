@@ -21,17 +21,6 @@ export function markOf({ change, candidate }: Pick<ChangedLine, "change" | "cand
 
 export type Change = keyof typeof CHANGES;
 
-/** The newest run that has an older one with a set in common, and the last of these, if possible a finished one, as base and candidate; null: there is none. */
-export function comparablePair(runs: readonly Pick<RunRow, "run_id" | "sets" | "state">[]): [base: string, candidate: string] | null {
-  const ended = runs.filter(({ state }) => state !== "running");
-  for (const [at, newest] of ended.entries()) {
-    const older = ended.slice(at + 1).filter(({ sets }) => sets.some((set) => newest.sets.includes(set)));
-    const before = older.find(({ state }) => state === "finished") ?? older[0];
-    if (before) return [before.run_id, newest.run_id];
-  }
-  return null;
-}
-
 /** The sentence without the outcome, which is next to the heading. */
 export function sentenceText(sentence: string): string {
   return plainText(sentence.slice(sentence.indexOf(": ") + 2));
@@ -96,7 +85,8 @@ export function pairPath({ base, candidate }: { base: { run_id: string }; candid
   return pathOf("/api/compare/case", { base: base.run_id, candidate: candidate.run_id, set: one.eval_set_id, case: one.eval_id });
 }
 
-export function apiPath({ base, candidate, margin }: ComparisonQuery): string {
+/** Where the API has a comparison; without runs, that of the newest two that share cases. */
+export function apiPath({ base, candidate, margin }: Partial<ComparisonQuery>): string {
   return pathOf("/api/compare", { base, candidate, margin });
 }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from proctor.analysis.compare.baselines import load_baseline
 from proctor.analysis.compare.case_diff import parting
@@ -12,8 +13,9 @@ from proctor.errors import SetupError, UnknownNameError, did_you_mean
 from proctor.reports.content.run_list import short_ids
 from proctor.runs.attempts import find_current_run
 from proctor.runs.storage.open import store_option
+from proctor.runs.storage.queries import can_share_cases
 from proctor.schema.analysis.comparison import ComparedRun, Comparison
-from proctor.schema.results.manifest import PlannedCase
+from proctor.schema.results.manifest import PlannedCase, RunRecord, RunState
 from proctor.schema.results.run_result import RunResult
 from proctor.stores.base import Store
 from proctor.stores.baselines import baseline_names
@@ -34,6 +36,35 @@ MOST_RUNS = 12
 """The most runs of a matrix."""
 _MOST_NAMES = 5_000
 """The most case ids among which similar ones are searched."""
+
+
+_MOST_PAIRS = 20
+"""The most pairs of runs in which a shared case is searched."""
+
+
+def comparable_pair(store: Store) -> tuple[str, str]:
+    """Return the newest run that is not in progress and shares a case with an earlier finished one, as base and candidate.
+
+    `previous` and `latest` if there is none.
+    """
+    for base, candidate in islice(_finished_pairs(store), _MOST_PAIRS):
+        if can_share_cases(store, candidate, base):
+            return base.run_id, candidate.run_id
+    return "previous", "latest"
+
+
+def _finished_pairs(store: Store) -> Iterator[tuple[RunRecord, RunRecord]]:
+    """Yield each run that is not in progress, the newest first, with each earlier finished one that has a set of it."""
+    entries = store.index()
+    for at, newer in enumerate(entries):
+        candidate = store.record(newer.run_id)
+        if candidate.state is RunState.RUNNING:
+            continue
+        for older in entries[at + 1 :]:
+            if older.complete and set(older.sets) & set(newer.sets):
+                base = store.record(older.run_id)
+                if base.state is RunState.FINISHED:
+                    yield base, candidate
 
 
 def load_comparison(

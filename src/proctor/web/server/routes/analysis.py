@@ -14,6 +14,7 @@ from proctor.web.pages.analysis.comparison import BaselinesPage, ComparisonPage
 from proctor.web.pages.analysis.history import HistoryPage, history_page
 from proctor.web.pages.analysis.known_judges import KnownJudgesPage, known_judges
 from proctor.web.pages.analysis.load_comparison import (
+    comparable_pair,
     load_baselines,
     load_comparison,
     load_matrix,
@@ -44,8 +45,16 @@ def list_baselines(context: ContextDep) -> BaselinesPage:
 @router.get("/compare", response_model=ComparisonPage)
 def get_comparison(
     context: ContextDep,
-    base: Annotated[str, Query(description="As `candidate`, or the name of a baseline.")] = "previous",
-    candidate: RunName = "latest",
+    base: Annotated[
+        str | None, Query(description="As `candidate`, or the name of a baseline; by default `previous`.")
+    ] = None,
+    candidate: Annotated[
+        str | None,
+        Query(
+            description="An id, the beginning of one, `latest` (the default), `latest~1` or `previous`. "
+            "If neither run is named, the newest two that share cases."
+        ),
+    ] = None,
     margin: Annotated[
         float | None,
         Query(
@@ -57,7 +66,8 @@ def get_comparison(
 ) -> Response:
     """Compare two runs case by case, as `proctor compare` does."""
     with context.runs() as store:
-        return as_json(load_comparison(store, base, candidate, margin=margin))
+        names = (base or "previous", candidate or "latest") if base or candidate else comparable_pair(store)
+        return as_json(load_comparison(store, *names, margin=margin))
 
 
 @router.get("/compare/case")
