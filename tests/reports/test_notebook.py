@@ -124,7 +124,7 @@ def test_only_cells_with_a_long_word_break_inside_words_and_short_ones_do_not_br
 
 def test_a_tool_whose_name_has_backticks_is_one_code_in_the_reason() -> None:
     eval_set = _eval_set("a")
-    eval_set["eval_cases"][0]["conversation"][0]["intermediate_data"] = {  # type: ignore[index]
+    eval_set["eval_cases"][0]["conversation"][0]["intermediate_data"] = {  # type: ignore[index]  # a dict of any values
         "tool_uses": [{"name": "look`up`", "args": {}}]
     }
     run = proctor.evaluate_sync(
