@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 from unittest import SkipTest
 
-from proctor.engine.execution.run_control import run_sync
+from proctor.engine.execution.run_control import run_sync, sync_form
 from proctor.runs.conformance.check_agent import (
     CHECKS,
     MESSAGES,
@@ -30,9 +30,7 @@ from proctor.runs.conformance.check_agent import (
 __all__ = ["CHECKS", "AgentConformance", "Check", "Finding", "Fit", "check_agent", "check_agent_sync"]
 
 
-def check_agent_sync(agent: Any, **options: Any) -> list[Finding]:
-    """Call `check_agent` from synchronous code."""
-    return run_sync(lambda: check_agent(agent, **options))
+check_agent_sync = sync_form(check_agent)
 
 
 class AgentConformance:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
+from proctor.engine.execution.run_control import sync_form
 from proctor.errors import SetupError, SetupProblems, did_you_mean
 from proctor.runs.arguments import AgentLike, EvalSetLike
 from proctor.schema.format.case import (
@@ -86,11 +87,7 @@ async def generate_scenarios(agent: AgentLike, **options: Unpack[GenerateOptions
             await close()
 
 
-def generate_scenarios_sync(agent: AgentLike, **options: Unpack[GenerateOptions]) -> Generated:
-    """Do what `generate_scenarios` does, from code that is not asynchronous."""
-    from proctor.engine.execution.run_control import run_sync
-
-    return run_sync(lambda: generate_scenarios(agent, **options))
+generate_scenarios_sync = sync_form(generate_scenarios)
 
 
 _SILENT = (

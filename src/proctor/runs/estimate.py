@@ -10,6 +10,7 @@ from math import sqrt
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any, Unpack
 
+from proctor.engine.execution.run_control import sync_form
 from proctor.runs.arguments import AgentLike, EvalSetLike, EvaluateOptions
 from proctor.runs.storage.open import NoRunsError, is_open, open_runs
 from proctor.schema.results.manifest import RunState
@@ -61,13 +62,7 @@ async def estimate(
     return _by_history(result, prepared, store)
 
 
-def estimate_sync(
-    agent: AgentLike, eval_sets: EvalSetLike | Sequence[EvalSetLike], **options: Unpack[EvaluateOptions]
-) -> Estimate:
-    """Run `estimate` from synchronous code."""
-    from proctor.engine.execution.run_control import run_sync
-
-    return run_sync(lambda: estimate(agent, eval_sets, **options))
+estimate_sync = sync_form(estimate)
 
 
 LONG = 50

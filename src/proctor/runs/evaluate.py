@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import nullcontext, suppress
 from typing import TYPE_CHECKING, Self, Unpack
 
+from proctor.engine.execution.run_control import sync_form
 from proctor.errors import ProctorError, SetupError, StoreError
 from proctor.runs.arguments import AgentLike, EvalSetLike, EvaluateOptions
 from proctor.runs.attempts import begun, ended, recorded_attempt
@@ -139,13 +140,7 @@ async def evaluate(
         return ended(await carry_out(prepared, options.get("progress"), stored))
 
 
-def evaluate_sync(
-    agent: AgentLike, eval_sets: EvalSetLike | Sequence[EvalSetLike], **options: Unpack[EvaluateOptions]
-) -> RunResult:
-    """Run `evaluate` from synchronous code."""
-    from proctor.engine.execution.run_control import run_sync
-
-    return run_sync(lambda: evaluate(agent, eval_sets, **options))
+evaluate_sync = sync_form(evaluate)
 
 
 async def evaluate_matrix(

@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
+from proctor.engine.execution.run_control import sync_form
 from proctor.engine.execution.run_recorder import StoredRun
 from proctor.engine.planning.plan import Plan, make_plan
 from proctor.engine.planning.set_plan import SetPlan, SetRequest
@@ -117,13 +118,7 @@ async def rescore(
     return await carry_out(prepared, options.get("progress"), judged)
 
 
-def rescore_sync(
-    run: str | RunResult = "latest", *, batch: bool = False, **options: Unpack[ScoreOptions]
-) -> RunResult:
-    """Run `rescore` from synchronous code."""
-    from proctor.engine.execution.run_control import run_sync
-
-    return run_sync(lambda: rescore(run, batch=batch, **options))
+rescore_sync = sync_form(rescore)
 
 
 async def _ask_in_batches(store: Store, run_id: str, prepared: Prepared, progress: Progress | None) -> None:

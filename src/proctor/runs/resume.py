@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 from proctor.common.secrets import HIDDEN
+from proctor.engine.execution.run_control import sync_form
 from proctor.engine.execution.run_recorder import StoredRun
 from proctor.engine.run_options import OPTIONS, WORKERS, Group, Use, options_of
 from proctor.engine.trial.conversation import HOOKS
@@ -111,6 +112,9 @@ async def resume(run: str | None = None, **options: Unpack[ResumeOptions]) -> Ru
         return await _resume(run_store, run_to_resume(run_store, run), options)
 
 
+resume_sync = sync_form(resume)
+
+
 async def _resume(store: Store, run_id: str, options: ResumeOptions) -> RunResult:
     manifest = store.manifest(run_id)
     retry_errors, force = options.get("retry_errors", False), options.get("force", False)
@@ -190,13 +194,6 @@ async def _resume_parts(store: Store, manifest: Manifest, options: ResumeOptions
     for place in _places(manifest, options.get("results")) if is_over else ():
         place.write(whole)
     return whole
-
-
-def resume_sync(run: str | None = None, **options: Unpack[ResumeOptions]) -> RunResult:
-    """Run `resume` from synchronous code."""
-    from proctor.engine.execution.run_control import run_sync
-
-    return run_sync(lambda: resume(run, **options))
 
 
 def run_to_resume(store: Store, run: str | None) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from proctor.common.registry import METRICS
+from proctor.engine.execution.run_control import sync_form
 from proctor.engine.run_options import RunOptions
 from proctor.errors import SetupError, SetupProblems
 from proctor.metrics.base import CaseView
@@ -81,21 +82,7 @@ async def score(
     return ended(MetricVerdicts({verdict.name: verdict for verdict in verdicts}))
 
 
-def score_sync(
-    actual: InvocationLike | Sequence[InvocationLike] | ToolNames,
-    expected: InvocationLike | Sequence[InvocationLike] | ToolNames | None,
-    *,
-    criteria: ConfigLike,
-    scenario: Any = None,
-    judge: Any = None,
-    timeout: float | None = 300.0,
-) -> dict[str, MetricVerdict]:
-    """Run `score` from synchronous code."""
-    from proctor.engine.execution.run_control import run_sync
-
-    return run_sync(
-        lambda: score(actual, expected, criteria=criteria, scenario=scenario, judge=judge, timeout=timeout)
-    )
+score_sync = sync_form(score)
 
 
 def _criteria(criteria: ConfigLike) -> EvalConfig:

@@ -113,7 +113,10 @@ def _code(text: str) -> str:
 
 
 def _tree(value: Any) -> Any:
-    return ast.parse(dedent(inspect.getsource(inspect.unwrap(value)))).body[0]
+    tree: Any = ast.parse(dedent(inspect.getsource(inspect.unwrap(value)))).body[0]
+    if isinstance(tree, ast.AsyncFunctionDef) and not inspect.iscoroutinefunction(value):
+        return ast.FunctionDef(**dict(ast.iter_fields(tree)) | {"name": value.__name__})
+    return tree
 
 
 def signature(node: Function, *, is_method: bool = False) -> str:

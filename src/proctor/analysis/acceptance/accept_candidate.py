@@ -23,13 +23,14 @@ from collections.abc import Sequence
 from contextlib import closing, nullcontext
 from dataclasses import dataclass
 from math import floor
-from typing import TYPE_CHECKING, Required, TypedDict, Unpack
+from typing import TYPE_CHECKING
 
 from proctor.analysis.acceptance.held_out_set import input_hash, is_share
 from proctor.analysis.compare.compare_runs import compare
 from proctor.analysis.compare.measures import PairedScore, by_case
 from proctor.common.option_kinds import number_problem
 from proctor.common.safe_text import count_text
+from proctor.engine.execution.run_control import sync_form
 from proctor.errors import NoLooksLeftError, SetupError
 from proctor.reports.content.summary import points
 from proctor.runs.arguments import AgentLike, ConfigLike, EvalSetLike, EvaluateOptions
@@ -112,24 +113,7 @@ async def accept_candidate(  # noqa: PLR0913 - one call with all that decides
     return Acceptance(accepted, comparison, level, alpha, budget_of_looks, looks, sentence)
 
 
-class AcceptanceOptions(TypedDict, total=False):
-    """The keyword arguments of `accept_candidate`."""
-
-    config: Required[ConfigLike]
-    trials: Required[int]
-    store: Required[StoreLike]
-    alpha: float
-    budget_of_looks: int
-    options: EvaluateOptions | None
-
-
-def accept_candidate_sync(
-    candidate: AgentLike, baseline: AgentLike, held_out: EvalSetLike, **arguments: Unpack[AcceptanceOptions]
-) -> Acceptance:
-    """Run `accept_candidate` from synchronous code, with the same arguments."""
-    from proctor.engine.execution.run_control import run_sync
-
-    return run_sync(lambda: accept_candidate(candidate, baseline, held_out, **arguments))
+accept_candidate_sync = sync_form(accept_candidate)
 
 
 def is_proven(comparison: Comparison) -> bool:

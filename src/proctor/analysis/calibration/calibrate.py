@@ -19,6 +19,7 @@ from proctor.analysis.calibration.labellers import (
 )
 from proctor.analysis.calibration.labels import labels_for, labels_in
 from proctor.common.safe_text import count_text
+from proctor.engine.execution.run_control import sync_form
 from proctor.errors import SetupError, did_you_mean
 from proctor.runs.arguments import ConfigLike
 from proctor.runs.attempts import find_current_run
@@ -99,6 +100,9 @@ async def calibrate(
     return report
 
 
+calibrate_sync = sync_form(calibrate)
+
+
 async def _judge_again(run_id: str, store: Store, options: CalibrateOptions) -> Rescoring | None:
     """Re-score the whole run first if a config or a judge is given; a part would mix the verdicts of two judges."""
     rescore_options: dict[str, Any] = {
@@ -118,15 +122,6 @@ async def _judge_again(run_id: str, store: Store, options: CalibrateOptions) -> 
 
 
 _JUDGING = ("config", "judge", "max_cost", "max_judge_calls")
-
-
-def calibrate_sync(
-    run: str | RunResult = "latest", labels: str | Path | None = None, **options: Unpack[CalibrateOptions]
-) -> CalibrationReport:
-    """Do what `calibrate` does, from code that is not asynchronous."""
-    from proctor.engine.execution.run_control import run_sync
-
-    return run_sync(lambda: calibrate(run, labels, **options))
 
 
 class _Calibrating:

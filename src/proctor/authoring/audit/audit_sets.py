@@ -16,6 +16,7 @@ from proctor.authoring.audit.null_agents import FOR_JUDGES
 from proctor.authoring.audit.proposals.propose import propose
 from proctor.authoring.audit.recordings import RunConversations, open_conversations, recordings_of
 from proctor.authoring.audit.stored_audit import store_audit, stored_run_of
+from proctor.engine.execution.run_control import sync_form
 from proctor.engine.execution.run_recorder import Answers, StoredRun
 from proctor.engine.planning.set_plan import SetPlan
 from proctor.errors import SetupError, UnknownNameError, did_you_mean
@@ -104,6 +105,9 @@ async def audit(  # noqa: PLR0913 - the options of the command
             if stored is not None:
                 result.run_id = store_audit(stored, result, cases)
         return result
+
+
+audit_sync = sync_form(audit)
 
 
 _Notify = Callable[[str], None]
@@ -196,50 +200,6 @@ def _evidence(cases: Sequence[AuditedCase], eval_id: str) -> list[MutantEvidence
     """Return the mutants that survive in the case of that id; none if its recorded conversation does not pass."""
     chosen = (case for case in cases if case.audit.eval_id == eval_id and not case.audit.contradicts)
     return [each for case in chosen for each in evidence_of_survivors(case)]
-
-
-def audit_sync(  # noqa: PLR0913 - the options of the command
-    eval_sets: EvalSetLike | Sequence[EvalSetLike],
-    *,
-    config: ConfigLike = None,
-    agent: AgentLike = None,
-    from_run: str | RunResult | None = None,
-    judge: Any = None,
-    max_judge_calls: int | None = None,
-    max_cost: float | None = None,
-    notify: Callable[[str], None] | None = None,
-    tell: Callable[[str], None] | None = None,
-    mutants: Sequence[str] | None = None,
-    seed: int = 0,
-    proposals: bool = True,
-    case: str | None = None,
-    store: StoreLike = None,
-    allow_unknown_keys: bool = False,
-    timeout: float | None = 300.0,
-) -> AuditResult:
-    """Run `audit` from synchronous code."""
-    from proctor.engine.execution.run_control import run_sync
-
-    return run_sync(
-        lambda: audit(
-            eval_sets,
-            config=config,
-            agent=agent,
-            from_run=from_run,
-            judge=judge,
-            max_judge_calls=max_judge_calls,
-            max_cost=max_cost,
-            notify=notify,
-            tell=tell,
-            mutants=mutants,
-            seed=seed,
-            proposals=proposals,
-            case=case,
-            store=store,
-            allow_unknown_keys=allow_unknown_keys,
-            timeout=timeout,
-        )
-    )
 
 
 async def _audit_set(

@@ -8,6 +8,7 @@ from threading import Event as Signal
 from typing import TYPE_CHECKING, Unpack
 
 from proctor.common.secrets import redact_arguments
+from proctor.engine.execution.run_control import sync_form
 from proctor.engine.execution.run_recorder import StoredRun
 from proctor.engine.planning.set_plan import in_case, remedies
 from proctor.errors import EvalFileError, SetupError, SetupProblems, StoreError
@@ -119,15 +120,7 @@ async def score_trace(
     return ended(result)
 
 
-def score_trace_sync(
-    traces: TracesLike,
-    eval_sets: EvalSetLike | Sequence[EvalSetLike] | None = None,
-    **options: Unpack[ScoreOptions],
-) -> RunResult:
-    """Run `score_trace` from synchronous code."""
-    from proctor.engine.execution.run_control import run_sync
-
-    return run_sync(lambda: score_trace(traces, eval_sets, **options))
+score_trace_sync = sync_form(score_trace)
 
 
 def read_traces(paths: Sequence[str | Path]) -> Traced:
