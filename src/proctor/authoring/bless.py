@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from proctor.errors import EvalFileError, SetupError, SetupProblems, did_you_mean
 from proctor.files.edit.bless import bless_case, empty_answer, has_text, same_calls, same_text, turns_to_bless
-from proctor.files.edit.case import YamlCases, case_edits, check_in_place
-from proctor.files.edit.editable_file import text_of_file
+from proctor.files.edit.case import YamlCases, case_edits
+from proctor.files.edit.editable_file import require_editable, text_of_file
 from proctor.files.edit.line_changes import LineChange, TextLines
 from proctor.files.eval_sets.eval_set_file import EvalSetFile, read_case
 from proctor.files.eval_sets.source import open_cases, open_eval_set
@@ -339,7 +339,7 @@ class _File:
         """By id, the present position of each case in its file."""
         self._present: dict[str, EvalCase] = {}
         """By id, the present content of each case."""
-        check_in_place(self._source)
+        require_editable(self._source)
 
     def bless(self, picked: Sequence[_Picked]) -> Blessing:
         """Bless the cases that can be blessed; `refused` has the problems of the others."""

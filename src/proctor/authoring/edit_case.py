@@ -19,8 +19,8 @@ from proctor.authoring.eval_set_files import SetFile
 from proctor.engine.planning.case_checks import checks_of, problems_of
 from proctor.errors import EvalFileError, SetupError, UnknownNameError, did_you_mean
 from proctor.files.edit import add_remove_cases
-from proctor.files.edit.case import EditedText, read_edited_case, reason_not_editable, with_case
-from proctor.files.edit.editable_file import lock_folder, text_of_file
+from proctor.files.edit.case import EditedText, read_edited_case, with_case
+from proctor.files.edit.editable_file import lock_folder, require_editable, text_of_file
 from proctor.files.eval_sets.eval_set_file import EvalSetFile
 from proctor.files.eval_sets.save import write_text
 from proctor.files.eval_sets.selectors import require_new_case_id
@@ -262,8 +262,7 @@ def _with_version(file: SetFile, eval_id: str, version: str) -> EvalSetFile:
 
 
 def _require_version(source: EvalSetFile, file: SetFile, eval_id: str, version: str) -> None:
-    if why := reason_not_editable(source):
-        raise EvalFileError(f"{file.label}: {why}")
+    require_editable(source)
     if source.position(eval_id) is None:
         raise ChangedMeanwhileError(
             f"{file.label}: the case {eval_id!r} is no longer there; nothing was written", None, ""

@@ -196,7 +196,7 @@ def test_set_that_cannot_grow_is_reported_before_the_conversation() -> None:
     Path("x.evalset.yaml").write_text("case: one bare case\nask: hi\nexpect: hello\n")
     done = record("agent:weather", "hello")
     assert (done.exit_code, done.stdout) == (2, "")
-    assert "cannot be edited in place" in done.stderr or "single case" in done.stderr
+    assert "this form is read-only" in done.stderr or "single case" in done.stderr
 
 
 # --- sessions that google-adk kept -------------------------------------------------------------------------------------

@@ -113,7 +113,7 @@ def test_a_set_is_known_by_its_name(name: str, tmp_path: Path) -> None:
 def test_old_forms_are_not_changed_in_place(tmp_path: Path) -> None:
     path = tmp_path / "s.test.json"
     path.write_text(json.dumps([{"query": "hi", "reference": "hello", "expected_tool_use": []}]))
-    with pytest.raises(EvalFileError, match="cannot be edited in place; use `proctor migrate`"):
+    with pytest.raises(EvalFileError, match="this form is read-only: use `proctor migrate`"):
         add_cases(path, [case("a")])
 
 

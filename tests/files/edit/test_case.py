@@ -265,7 +265,7 @@ def test_only_an_entry_of_a_yaml_case_is_written(
 def test_an_old_format_is_only_read(tmp_path: Path) -> None:
     path = tmp_path / "s.test.json"
     path.write_text('[{"query": "hi", "expected_tool_use": [], "reference": "hello"}]')
-    with pytest.raises(EvalFileError, match="read-only: migrate it first"):
+    with pytest.raises(EvalFileError, match="read-only: use `proctor migrate`"):
         edited(path, 0, open_eval_set(path).value(0))
 
 

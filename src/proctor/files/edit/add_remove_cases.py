@@ -10,7 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from proctor.errors import EvalFileError, SetupError, did_you_mean
-from proctor.files.edit.editable_file import ENCODED_TWICE, cases_of, check_edit, edit_of, text_of_file
+from proctor.files.edit.editable_file import (
+    cases_of,
+    check_edit,
+    edit_of,
+    require_editable,
+    text_of_file,
+)
 from proctor.files.eval_sets.documents import LINES_SUFFIX, YAML_SUFFIXES, Kind
 from proctor.files.eval_sets.eval_set_file import EvalSetFile
 from proctor.files.eval_sets.save import save_eval_set, write_text
@@ -89,7 +95,9 @@ def add_cases(path: Path, cases: Sequence[EvalCase], source: EvalSetFile | None 
     """
     if not cases:
         return None
-    text, after = _add(path, _require_editable(path, source) if source is not None else _open(path), cases)
+    text, after = _add(
+        path, require_editable(source, _EDITABLE) if source is not None else _open(path), cases
+    )
     write_text(path, text)
     return after
 
@@ -125,7 +133,7 @@ def remove_cases(path: Path, eval_ids: Sequence[str], source: EvalSetFile | None
         EvalFileError: the file cannot be read, written or edited in place.
         SetupError: the set has no such case.
     """
-    source = _require_editable(path, source) if source is not None else _open(path)
+    source = require_editable(source, _EDITABLE) if source is not None else _open(path)
     positions = set()
     for eval_id in eval_ids:
         if (position := source.position(eval_id)) is None:
@@ -150,17 +158,7 @@ def remove_cases(path: Path, eval_ids: Sequence[str], source: EvalSetFile | None
 
 
 def _open(path: Path) -> EvalSetFile:
-    return _require_editable(path, open_eval_set(path, allow_empty=True))
-
-
-def _require_editable(path: Path, source: EvalSetFile) -> EvalSetFile:
-    if source.kind not in _EDITABLE:
-        raise EvalFileError(
-            f"{path}: {source.kind}: this form cannot be edited in place; use `proctor migrate` or `proctor convert` first"
-        )
-    if source.is_encoded_twice:
-        raise EvalFileError(f"{path}: {ENCODED_TWICE}; use `proctor convert` to make it plain JSON first")
-    return source
+    return require_editable(open_eval_set(path, allow_empty=True), _EDITABLE)
 
 
 def _yaml_edit(path: Path, text: str) -> YamlEdit:

@@ -9,7 +9,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from proctor.errors import EvalFileError
-from proctor.files.edit.editable_file import ENCODED_TWICE, IN_PLACE, check_edit
+from proctor.files.edit.editable_file import check_edit, require_editable
 from proctor.files.edit.json_edit import JsonEdit, JsonLayout, change_value, same_json
 from proctor.files.edit.line_changes import TextLines
 from proctor.files.edit.text_edits import SplicedText
@@ -39,15 +39,6 @@ def read_edited_case(value: object) -> tuple[EvalCase | None, list[Finding], lis
     return case, [], [finding for finding in key_findings(case, value) if finding.hint]
 
 
-def reason_not_editable(source: EvalSetFile) -> str:
-    """Return why the cases of a set cannot be edited in place; empty if they can."""
-    if source.is_encoded_twice:
-        return f"{ENCODED_TWICE}, which is read-only: use `proctor convert` to make it plain JSON first"
-    if source.kind in IN_PLACE:
-        return ""
-    return f"this is an {source.kind}, which is read-only: migrate it first"
-
-
 def with_case(path: Path, source: EvalSetFile, text: str, index: int, value: object) -> EditedText:
     """Return the `text` of the set `source` with `value` as its case at `index`; nothing is written.
 
@@ -56,8 +47,6 @@ def with_case(path: Path, source: EvalSetFile, text: str, index: int, value: obj
     Raises:
         EvalFileError: the form is read-only, or the case has an anchor or a layout that cannot be edited.
     """
-    if why := reason_not_editable(source):
-        raise EvalFileError(f"{source.label}: {why}")
     edits = case_edits(source, text, [index])
     edits.change(index, value)
     if isinstance(edits, YamlCases):  # of JSON only the text of the case is replaced
@@ -78,21 +67,9 @@ def case_edits(
     Raises:
         EvalFileError: the form is read-only.
     """
-    check_in_place(source)
+    require_editable(source)
     is_yaml = Path(source.label).suffix.lower() in YAML_SUFFIXES
     return YamlCases(source, text, indexes, may_rewrite=may_rewrite) if is_yaml else JsonCases(source, text)
-
-
-def check_in_place(source: EvalSetFile) -> None:
-    """Raise EvalFileError if cases of this form cannot be edited in place."""
-    if source.kind not in IN_PLACE:
-        raise EvalFileError(
-            f"{source.label}: {source.kind}: this form cannot be edited in place; use `proctor convert` to make it JSON first"
-        )
-    if source.is_encoded_twice:
-        raise EvalFileError(
-            f"{source.label}: {ENCODED_TWICE}; use `proctor convert` to make it plain JSON first"
-        )
 
 
 class JsonCases(SplicedText):

@@ -22,7 +22,21 @@ from proctor.schema.serialize import case_hash, kept_json
 
 IN_PLACE = frozenset({Kind.EVAL_SET, Kind.CASE_LINES, Kind.CASE_LIST, Kind.EVAL_CASE})
 
-ENCODED_TWICE = "the document is inside a JSON string"
+
+def reason_not_editable(source: EvalSetFile, kinds: Collection[Kind] = IN_PLACE) -> str:
+    """Return why the cases of a set cannot be edited in place; empty if they can. `kinds`: the forms that can."""
+    if source.is_encoded_twice:
+        return "the document is inside a JSON string, which is read-only: use `proctor convert` to make it plain JSON first"
+    if source.kind in kinds:
+        return ""
+    return f"{source.kind}: this form is read-only: use `proctor migrate` or `proctor convert` first"
+
+
+def require_editable(source: EvalSetFile, kinds: Collection[Kind] = IN_PLACE) -> EvalSetFile:
+    """Return the set. Raises EvalFileError if its cases cannot be edited in place."""
+    if why := reason_not_editable(source, kinds):
+        raise EvalFileError(f"{source.label}: {why}")
+    return source
 
 
 def text_of_file(path: Path) -> str:

@@ -26,9 +26,7 @@ from proctor.files.yaml.nodes import (
     Word,
     is_null,
     map_node,
-    text_node,
     to_json,
-    written_value,
 )
 from proctor.files.yaml.object_reader import (
     CASE_KEYS,
@@ -68,7 +66,7 @@ class YamlDocument:
         node = self._written
         if isinstance(node, Map):
             node = next((node.values[key] for key in _CASE_LISTS if key in node.values), node)
-        return written_value(node.items[index] if isinstance(node, Seq) else node)
+        return to_json(node.items[index] if isinstance(node, Seq) else node)
 
     def locate(self, paths: Iterable[Path_]) -> Located:
         """Return the positions of values; the tree contains all of them."""
@@ -154,7 +152,7 @@ class _Reader(TurnForm):
         return result
 
     def _file_id(self, node: Node) -> Word:
-        return text_node(set_id_of(self.source.name), node.place)
+        return Word(node.place, set_id_of(self.source.name))
 
     def _set(self, node: Map) -> Map:
         before = len(self.problems)
@@ -173,7 +171,7 @@ class _Reader(TurnForm):
 
     def _set_value(self, name: str, node: Node, path: Path_) -> Node:
         if name == "eval_set_id":
-            return text_node(self.text(node, path) or "", node.place)
+            return Word(node.place, self.text(node, path) or "")
         return self._cases(node, path) if name == "eval_cases" else node
 
     # --- cases ---
@@ -200,7 +198,7 @@ class _Reader(TurnForm):
         result = Map(node.place)
         if "eval_id" in entries:
             key, value = entries["eval_id"]
-            result.put("eval_id", text_node(self.text(value, (*path, key)) or "", value.place))
+            result.put("eval_id", Word(value.place, self.text(value, (*path, key)) or ""))
         self._conversation(result, entries, node, path, before)
         if "opening" in entries:
             key, value = entries["opening"]
@@ -223,7 +221,7 @@ class _Reader(TurnForm):
         if name == "tags":
             items = [node] if isinstance(node, Word) else self.items(node, path, "texts")
             texts = [(item, self.text(item, path)) for item in items]
-            return Seq(node.place, [text_node(text, item.place) for item, text in texts if text is not None])
+            return Seq(node.place, [Word(item.place, text) for item, text in texts if text is not None])
         return node
 
     def _conversation(self, result: Map, entries: Fields, node: Map, path: Path_, before: int) -> None:
@@ -293,7 +291,7 @@ class _Reader(TurnForm):
             if name in entries:
                 key, value = entries[name]
                 text = None if name == "user_persona" else self.text(value, (*path, key))
-                result.put(name, value if text is None else text_node(text, value.place), node.keys.get(key))
+                result.put(name, value if text is None else Word(value.place, text), node.keys.get(key))
         return result
 
     def _session(self, result: Map, entries: Fields, path: Path_) -> None:
@@ -307,7 +305,7 @@ class _Reader(TurnForm):
         place = entries[short[0]][1].place
         result = Map(place)
         for name in SESSION_KEYS.values():
-            key, node = entries.get(name, ("", text_node("", place)))
+            key, node = entries.get(name, ("", Word(place, "")))
             if name == "state" and key:
                 if not isinstance(node, Map):
                     self.problem(
@@ -318,7 +316,7 @@ class _Reader(TurnForm):
                     )
                 result.put(name, node)
             elif key:
-                result.put(name, text_node(self.text(node, (*path, key)) or "", node.place))
+                result.put(name, Word(node.place, self.text(node, (*path, key)) or ""))
             elif name in {"app_name", "user_id"}:  # required by the format; empty means the default
                 result.put(name, node)
         return result
@@ -375,7 +373,7 @@ def add_case_ids(cases: list[Map]) -> None:
         used.add(name)
         rest = list(case.values.items())
         case.values.clear()
-        case.put("eval_id", text_node(name, case.place))
+        case.put("eval_id", Word(case.place, name))
         case.values.update(rest)
 
 

@@ -93,7 +93,6 @@ class Seq:
 class Map:
     """An object. `keys` has the position of each key."""
 
-    """An object. `keys` contains the position of each key."""
     place: Place
     values: dict[str, Node] = field(default_factory=dict)
     keys: dict[str, Place] = field(default_factory=dict)
@@ -111,11 +110,16 @@ Node = Word | Seq | Map
 OnFault = Callable[[Place, Path_, Fault], None]
 
 
-def to_json(node: Node, on_fault: OnFault, path: Path_ = ()) -> Json:
-    """Return the JSON value of a node; scalars without a value are passed to `on_fault` and become null."""
+def to_json(node: Node, on_fault: OnFault | None = None, path: Path_ = ()) -> Json:
+    """Return the JSON value of a node.
+
+    Scalars without a value are passed to `on_fault` and become null; without it they become their text.
+    """
     if isinstance(node, Word):
         value = resolve(node.text) if node.plain else node.text
         if isinstance(value, Fault):
+            if on_fault is None:
+                return node.text
             on_fault(node.place, path, value)
             return None
         return value
@@ -124,24 +128,9 @@ def to_json(node: Node, on_fault: OnFault, path: Path_ = ()) -> Json:
     return {key: to_json(item, on_fault, (*path, key)) for key, item in node.values.items()}
 
 
-def written_value(node: Node) -> Json:
-    """Return the JSON value of a node with the keys of the file; a scalar without a value becomes its text."""
-    if isinstance(node, Word):
-        value = resolve(node.text) if node.plain else node.text
-        return node.text if isinstance(value, Fault) else value
-    if isinstance(node, Seq):
-        return [written_value(item) for item in node.items]
-    return {key: written_value(item) for key, item in node.values.items()}
-
-
 def is_null(node: Node) -> bool:
     """Whether a node is null, explicit or empty."""
     return isinstance(node, Word) and node.plain and resolve(node.text) is None
-
-
-def text_node(text: str, place: Place) -> Word:
-    """Return a text that is not in the file; `place` is the position of its origin."""
-    return Word(place, text)
 
 
 def map_node(place: Place, entries: Iterable[tuple[str, Node]]) -> Map:

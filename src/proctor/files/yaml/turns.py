@@ -12,7 +12,7 @@ from dataclasses import replace
 from proctor.common.json_values import Json
 from proctor.files.text.problems import Path_, Place, quote
 from proctor.files.yaml.call_syntax import NAME, CallError, parse_call
-from proctor.files.yaml.nodes import Map, Node, Seq, Word, is_null, map_node, text_node
+from proctor.files.yaml.nodes import Map, Node, Seq, Word, is_null, map_node
 from proctor.files.yaml.object_reader import (
     CALL_KEYS,
     RUBRIC_KEYS,
@@ -88,7 +88,7 @@ class CallForm(Form):
                 message,
                 f"as in `{name}: {{city: Paris}}`; without any: `{name}()`",
             )
-        return map_node(node.place, [("name", text_node(name, place)), ("args", arguments)])
+        return map_node(node.place, [("name", Word(place, name)), ("args", arguments)])
 
     def call_of_text(self, node: Word, path: Path_) -> Map:
         """Return the call in a text, or an empty object if there is none."""
@@ -98,9 +98,7 @@ class CallForm(Form):
             self.problem(self._place_in(node, error.offset), path, error.message, error.hint)
             return map_node(node.place, [])
         pairs = ((key, value_node(value, node.place)) for key, value in arguments.items())
-        return map_node(
-            node.place, [("name", text_node(name, node.place)), ("args", map_node(node.place, pairs))]
-        )
+        return map_node(node.place, [("name", Word(node.place, name)), ("args", map_node(node.place, pairs))])
 
     def _place_in(self, node: Word, offset: int) -> Place:
         """Return the position of a character of a text in the file."""
@@ -353,24 +351,24 @@ _WEIGHTED = {"criterion", "points", "description"}
 
 
 def _answer_type(place: Place) -> tuple[str, Node]:
-    return "type", text_node(RUBRIC_TYPE, place)
+    return "type", Word(place, RUBRIC_TYPE)
 
 
 def rubric(text: str, place: Place, rubric_id: str, rest: Sequence[tuple[str, Node]]) -> Map:
     """Return a rubric in the long form."""
-    body = map_node(place, [("text_property", text_node(text, place))])
-    return map_node(place, [("rubric_id", text_node(rubric_id, place)), ("rubric_content", body), *rest])
+    body = map_node(place, [("text_property", Word(place, text))])
+    return map_node(place, [("rubric_id", Word(place, rubric_id)), ("rubric_content", body), *rest])
 
 
 def content(text: str, place: Place, role: str) -> Map:
     """Return a message of one text."""
-    part = map_node(place, [("text", text_node(text, place))])
-    return map_node(place, [("parts", Seq(place, [part])), ("role", text_node(role, place))])
+    part = map_node(place, [("text", Word(place, text))])
+    return map_node(place, [("parts", Seq(place, [part])), ("role", Word(place, role))])
 
 
 def _intermediate_response(node: Node) -> Node:
     """Return an intermediate text without an author as a pair; other values already have the long form."""
     if not isinstance(node, Word) or is_null(node):
         return node
-    part = map_node(node.place, [("text", text_node(node.text, node.place))])
-    return Seq(node.place, [text_node("", node.place), Seq(node.place, [part])])
+    part = map_node(node.place, [("text", Word(node.place, node.text))])
+    return Seq(node.place, [Word(node.place, ""), Seq(node.place, [part])])

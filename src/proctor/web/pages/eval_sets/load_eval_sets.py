@@ -14,7 +14,7 @@ from proctor.authoring.edit_header import HeadContent
 from proctor.authoring.edit_text import TextContent
 from proctor.authoring.eval_set_files import ProjectSets, SetFile
 from proctor.errors import EvalFileError, SetupError
-from proctor.files.edit.case import reason_not_editable
+from proctor.files.edit.editable_file import reason_not_editable
 from proctor.files.edit.header import WITH_HEADER
 from proctor.files.eval_sets.documents import Kind
 from proctor.files.eval_sets.eval_set_file import EvalSetFile
