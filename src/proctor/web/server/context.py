@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Collection
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
@@ -130,46 +130,31 @@ class ServerContext:
             (path, "not validated"), lambda: open_eval_set(path, validate=False), stamp=file_state(path)
         )
 
-    @contextmanager
-    def runs(self) -> Iterator[Store]:
+    def runs(self) -> closing[Store]:
         """Open the store for reading.
 
         Raises:
             NoRunsError: there is no store yet.
             StoreError: it cannot be opened.
         """
-        store = open_runs(self.store_url, read_only=True)
-        try:
-            yield store
-        finally:
-            store.close()
+        return closing(open_runs(self.store_url, read_only=True))
 
-    @contextmanager
-    def changing(self) -> Iterator[Store]:
+    def changing(self) -> closing[Store]:
         """Open the store to change what is in it.
 
         Raises:
             NoRunsError: there is no store yet.
             StoreError: it cannot be opened.
         """
-        store = open_runs(self.store_url)
-        try:
-            yield store
-        finally:
-            store.close()
+        return closing(open_runs(self.store_url))
 
-    @contextmanager
-    def writing(self) -> Iterator[Store]:
+    def writing(self) -> closing[Store]:
         """Open the store for writing; create it if there is none.
 
         Raises:
             StoreError: it cannot be opened.
         """
-        store = open_store(self.store_url)
-        try:
-            yield store
-        finally:
-            store.close()
+        return closing(open_store(self.store_url))
 
 
 def _context(request: Request) -> ServerContext:

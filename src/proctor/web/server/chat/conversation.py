@@ -18,6 +18,7 @@ from proctor.schema.evidence.event import Event
 from proctor.schema.evidence.trial import Failure, FailureKind
 from proctor.schema.format.case import SessionInput
 from proctor.schema.format.content import Content
+from proctor.web.pages.base import copy_fields
 from proctor.web.pages.chat import ChatEntry, ChatPage, ChatSummary, entries_of
 
 MOST_ENTRIES = 2_000
@@ -82,13 +83,11 @@ class Chat:
     def page(self) -> ChatPage:
         """Return the whole conversation."""
         session = self.talk.session_input
-        return ChatPage(
-            id=self.id,
-            agent=self.agent,
-            state=self.state,
+        return copy_fields(
+            ChatPage,
+            self,
             turns=len(self.talk.turns),
             entries=list(self.entries),
-            session_state=self.session_state,
             initial_state=dict(session.state) if session else {},
             idle_seconds=IDLE,
         )
@@ -96,9 +95,7 @@ class Chat:
     def summary(self) -> ChatSummary:
         """Return the entry for the list of conversations."""
         first = next((one.text for one in self.entries if one.kind == "user"), "")
-        return ChatSummary(
-            id=self.id, agent=self.agent, state=self.state, turns=len(self.talk.turns), begins=first[:80]
-        )
+        return copy_fields(ChatSummary, self, turns=len(self.talk.turns), begins=first[:80])
 
     def since(self, number: int) -> list[ChatEntry]:
         """Return the entries after the one with this number."""

@@ -18,7 +18,7 @@ from proctor.errors import ProctorError, SetupError, StoreError, UnknownNameErro
 from proctor.runs.setup.settings import relative_to_working_folder
 from proctor.runs.storage.open import NoRunsError
 from proctor.schema.format.wire_model import PageModel
-from proctor.web.server.runs.run_command import ProblemsError, problems_response
+from proctor.web.server.runs.run_command import InvalidRunError, problems_response
 
 STATUSES: tuple[tuple[type[Exception], int], ...] = (
     (LabelChangedError, 412),
@@ -49,7 +49,7 @@ def add_handlers(app: FastAPI) -> None:
     """Register the handlers that turn an exception of a route into a response."""
     app.add_exception_handler(ProctorError, _proctor_error)
     app.add_exception_handler(RequestValidationError, _validation_error)
-    app.add_exception_handler(ProblemsError, problems_response)
+    app.add_exception_handler(InvalidRunError, problems_response)
     app.add_exception_handler(OSError, _system_error)
 
 

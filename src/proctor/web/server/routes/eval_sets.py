@@ -18,7 +18,7 @@ from proctor.authoring.edit_eval_set import create_eval_set
 from proctor.authoring.edit_text import check_text, replace_text, text_of
 from proctor.authoring.eval_set_files import SetFile
 from proctor.errors import EvalFileError, SetupError
-from proctor.files.edit.case import reason_not_editable
+from proctor.files.edit.editable_file import reason_not_editable
 from proctor.schema.format.wire_model import PageModel
 from proctor.web.pages.eval_sets.load_eval_sets import field_notes, head_page, saved_case, text_page
 from proctor.web.pages.eval_sets.set_pages import (

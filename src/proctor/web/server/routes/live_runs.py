@@ -34,7 +34,6 @@ from proctor.web.server.runs.follow import AT_ONCE, Cancelled, Follower, LiveEnd
 from proctor.web.server.runs.repeat_run import repeat_run, run_of_set
 from proctor.web.server.runs.run_command import (
     InvalidRunError,
-    ProblemsError,
     attribute_problems,
     command_of,
     display_command,
@@ -266,9 +265,9 @@ def problem_responses(active: ActiveRuns, form: StartRun | None) -> Iterator[Non
     try:
         yield
     except InvalidRunError as refused:
-        raise ProblemsError([*refused.problems, *_further_problems(active, form, refused.words)]) from None
+        raise InvalidRunError([*refused.problems, *_further_problems(active, form, refused.words)]) from None
     except NotStartedError as refused:
-        raise ProblemsError(attribute_problems(refused.problems, form)) from None
+        raise InvalidRunError(attribute_problems(refused.problems, form)) from None
     except TooManyRunsError as full:
         raise HTTPException(409, str(full)) from None
 

@@ -18,6 +18,7 @@ from proctor.schema.results.manifest import NO_ANNOTATION, RunState
 from proctor.stores.base import Store
 from proctor.stores.baselines import baseline_names, is_baseline
 from proctor.stores.open import store_file
+from proctor.web.pages.base import copy_fields
 from proctor.web.server.context import ContextDep
 from proctor.web.server.http.errors import Detail, answer
 
@@ -149,14 +150,13 @@ def _management(store: Store, run_id: str) -> RunManagement:
     names = baseline_names(store).get(run_id, [])
     is_running = standing.state is RunState.RUNNING
     baseline_text = f"it is the baseline {' and '.join(names)}: remove that first" if names else ""
-    return RunManagement(
-        name=annotation.name,
-        note=annotation.note,
-        starred=annotation.starred,
+    return copy_fields(
+        RunManagement,
+        annotation,
+        standing,
         baselines=names,
         why_no_baseline=_why_no_baseline(store, standing.state),
         why_not_deleted="it is in progress" if is_running else baseline_text,
-        trials=standing.trials,
         scorings=len(store.judgings(run_id)),
         labels=len(store.labels(run_id)),
     )

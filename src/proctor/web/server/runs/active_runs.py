@@ -25,12 +25,9 @@ from typing import IO, Annotated, Any
 from fastapi import Depends, Request
 
 from proctor.common.secrets import hide_secrets
-from proctor.engine.usage.costs import cost_of_case, evidence_of
 from proctor.errors import ProctorError, SetupError
-from proctor.reports.content.failure_causes import cause_of
-from proctor.runs.storage.open import open_runs, store_url
-from proctor.stores.base import Standing, Store
-from proctor.web.pages.runs.case_table import CaseRow, case_row
+from proctor.runs.storage.open import store_url
+from proctor.stores.base import Standing
 from proctor.web.server.context import ServerContext
 from proctor.web.server.runs.follow import Followers
 
@@ -329,7 +326,7 @@ class ActiveRuns:
     def __init__(self, context: ServerContext) -> None:
         self.context = context
         self.children = ChildRuns(context.root, context.root / FOLDER)
-        self.followers = Followers(self._open, rows_of=active_rows, ours=self.is_ours)
+        self.followers = Followers(context, self.is_ours)
 
     def why_no_runs(self) -> str:
         """Return why this server cannot start runs; empty if it can."""
@@ -349,32 +346,6 @@ class ActiveRuns:
         """Close all event streams, and interrupt the runs of this server as Ctrl-C does."""
         await self.followers.close()
         self.children.close()
-
-    def _open(self) -> Store:
-        return open_runs(self.context.store_url, read_only=True)
-
-
-def active_rows(store: Store, run_id: str, judging: int, positions: Sequence[int]) -> list[CaseRow]:
-    """Return the rows of some cases with their costs, for which their evidence is read."""
-    cases = store.load(run_id, judging).cases
-    rows = []
-    for part in _ranges(positions):
-        for position, case in zip(part, cases[part.start : part.stop], strict=True):
-            row = case_row(position, case, cause_of(case))
-            row.cost, _ = cost_of_case(case, evidence_of(case))
-            rows.append(row)
-    return rows
-
-
-def _ranges(positions: Sequence[int]) -> list[range]:
-    """Group positions into ranges of consecutive ones, so that the store is queried once per range."""
-    ranges: list[range] = []
-    for position in sorted(positions):
-        if ranges and ranges[-1].stop == position:
-            ranges[-1] = range(ranges[-1].start, position + 1)
-        else:
-            ranges.append(range(position, position + 1))
-    return ranges
 
 
 def _active_runs(request: Request) -> ActiveRuns:

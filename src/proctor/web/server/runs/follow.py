@@ -16,12 +16,16 @@ from dataclasses import dataclass, field
 
 from starlette.concurrency import run_in_threadpool
 
+from proctor.engine.usage.costs import cost_of_case, evidence_of
 from proctor.errors import ProctorError
+from proctor.reports.content.failure_causes import cause_of
+from proctor.runs.storage.open import open_runs
 from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.manifest import RunState
 from proctor.stores.base import Standing, Store
 from proctor.web.pages.base import copy_fields
-from proctor.web.pages.runs.case_table import CaseRow
+from proctor.web.pages.runs.case_table import CaseRow, case_row
+from proctor.web.server.context import ServerContext
 
 
 class LiveProgress(PageModel):
@@ -106,10 +110,6 @@ AT_ONCE = 250
 _WINDOW = 30.0
 """The sliding window of the rate in seconds."""
 
-RowsOf = Callable[[Store, str, int, Sequence[int]], Sequence[CaseRow]]
-"""Returns the rows of some cases, given store, run, scoring and positions."""
-
-
 Ours = Callable[[str, Standing], bool]
 """Returns whether this server started the process that executes a run."""
 
@@ -154,16 +154,8 @@ class Rate:
 class Follower:
     """Follows one scoring of one run. It is used on the event loop, and reads the store in threads."""
 
-    def __init__(
-        self,
-        open_store: Callable[[], Store],
-        run_id: str,
-        judging: int,
-        *,
-        rows_of: RowsOf,
-        ours: Ours,
-    ) -> None:
-        """`run_id`: the complete id; `ours`: returns whether this server started a run."""
+    def __init__(self, context: ServerContext, run_id: str, judging: int, ours: Ours) -> None:
+        """`run_id`: the complete id."""
         self.run_id, self.judging = run_id, judging
         self.epoch = secrets.token_hex(4)
         """The id of this log: places of other logs are invalid here."""
@@ -174,7 +166,7 @@ class Follower:
         """Why the store can no longer be read; then no more events follow."""
         self.listeners = 0
         self.left_at = time.monotonic()
-        self._open_store, self._rows_of, self._ours = open_store, rows_of, ours
+        self._context, self._ours = context, ours
         self._store: Store | None = None
         self._known: dict[int, str] = {}
         self._planned = 0
@@ -264,7 +256,7 @@ class Follower:
     def _read(self) -> _Update:
         """Read the store, in a thread."""
         if self._store is None:
-            self._store = self._open_store()
+            self._store = open_runs(self._context.store_url, read_only=True)
             manifest = self._store.manifest(self.run_id)
             self._planned = sum(one.cases * one.num_runs for one in manifest.sets if one.failure is None)
         store = self._store
@@ -299,8 +291,16 @@ class Follower:
             failure=summary.failure.message if summary.failure is not None else "",
         )
 
-    def _read_rows(self, store: Store, positions: Sequence[int]) -> Sequence[CaseRow]:
-        return self._rows_of(store, self.run_id, self.judging, positions)
+    def _read_rows(self, store: Store, positions: Sequence[int]) -> list[CaseRow]:
+        """Return the rows of some cases with their costs, for which their evidence is read."""
+        cases = store.load(self.run_id, self.judging).cases
+        rows = []
+        for part in _ranges(positions):
+            for position, case in zip(part, cases[part.start : part.stop], strict=True):
+                row = case_row(position, case, cause_of(case))
+                row.cost, _ = cost_of_case(case, evidence_of(case))
+                rows.append(row)
+        return rows
 
     # --- on the event loop -------------------------------------------------------------------------------------------
 
@@ -354,6 +354,17 @@ class Follower:
             self._store = None
 
 
+def _ranges(positions: Sequence[int]) -> list[range]:
+    """Group positions into ranges of consecutive ones, so that the store is queried once per range."""
+    ranges: list[range] = []
+    for position in sorted(positions):
+        if ranges and ranges[-1].stop == position:
+            ranges[-1] = range(ranges[-1].start, position + 1)
+        else:
+            ranges.append(range(position, position + 1))
+    return ranges
+
+
 def _keep(newest: OrderedDict[int, bytes], row: CaseRow) -> bytes:
     """Cache a row as JSON, and remove the oldest ones beyond the limit."""
     document = row.model_dump_json().encode()
@@ -367,9 +378,8 @@ def _keep(newest: OrderedDict[int, bytes], row: CaseRow) -> bytes:
 class Followers:
     """The followers of a server, one per run and scoring."""
 
-    def __init__(self, open_store: Callable[[], Store], *, rows_of: RowsOf, ours: Ours) -> None:
-        """The arguments are those of `Follower`."""
-        self._open_store, self._rows_of, self._ours = open_store, rows_of, ours
+    def __init__(self, context: ServerContext, ours: Ours) -> None:
+        self._context, self._ours = context, ours
         self._followers: dict[tuple[str, int], Follower] = {}
 
     async def follower(self, run_id: str, judging: int) -> Follower:
@@ -381,7 +391,7 @@ class Followers:
             await follower.close()
             follower = None
         if follower is None:
-            follower = Follower(self._open_store, run_id, judging, rows_of=self._rows_of, ours=self._ours)
+            follower = Follower(self._context, run_id, judging, self._ours)
             self._followers[run_id, judging] = follower
         await follower.ready()
         return follower

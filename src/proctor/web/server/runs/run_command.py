@@ -44,9 +44,9 @@ _CHECKED = {"config", "metrics", "judge"}
 
 
 class InvalidRunError(SetupError):
-    """The request is invalid; `words`: the valid part of the command, to find further problems."""
+    """The requested run has problems; `words`: the valid part of the command, to find further ones."""
 
-    def __init__(self, problems: Sequence[StartProblem], words: Sequence[str]) -> None:
+    def __init__(self, problems: Sequence[StartProblem], words: Sequence[str] = ()) -> None:
         self.problems, self.words = list(problems), list(words)
         super().__init__("; ".join(problem.message for problem in self.problems))
 
@@ -309,17 +309,9 @@ _OUR_FILE = re.compile(r"^\.proctor/criteria/\w+\.json(:\d+)*: ")
 """The location of a problem in the file of generated criteria, which the user of the page does not know."""
 
 
-class ProblemsError(Exception):
-    """The requested run has problems."""
-
-    def __init__(self, problems: Sequence[StartProblem]) -> None:
-        self.problems = list(problems)
-        super().__init__("; ".join(problem.message for problem in self.problems))
-
-
 async def problems_response(_request: Request, error: Exception) -> JSONResponse:
     """Return 422 with all problems."""
-    problems = error.problems if isinstance(error, ProblemsError) else []
+    problems = error.problems if isinstance(error, InvalidRunError) else []
     cleaned = [one.model_copy(update={"message": clean(one.message, lines=True)}) for one in problems]
     body = StartProblems(detail="\n".join(one.message for one in cleaned), problems=cleaned)
     return JSONResponse(body.model_dump(), status_code=422)
