@@ -69,7 +69,7 @@ from proctor.schema.results.score import TrialRule, score_text
 from proctor.stats.intervals import Mean
 
 _INDENT = "    "
-_LETTERS = {Outcome.PASSED: "P", Outcome.FAILED: "F", Outcome.ERROR: "E", Outcome.INCONCLUSIVE: "I"}
+TRIAL_LETTERS = {Outcome.PASSED: "P", Outcome.FAILED: "F", Outcome.ERROR: "E", Outcome.INCONCLUSIVE: "I"}
 
 
 class PlainReport:
@@ -226,7 +226,7 @@ def _verdict(run: RunResult, digest: Digest) -> str:
 
 
 def _outcome(case: CaseResult) -> str:
-    trials = "".join(_LETTERS.get(trial.outcome, "-") for trial in case.trials)
+    trials = "".join(TRIAL_LETTERS.get(trial.outcome, "-") for trial in case.trials)
     return fields(
         case.outcome.value.upper(),
         f"{case.eval_set_id}/{case.eval_id}",

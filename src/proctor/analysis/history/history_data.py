@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from proctor.analysis.history.text import LETTERS, sentence_of, strip_of_runs
+from proctor.analysis.history.text import sentence_of, strip_of_runs
 from proctor.common.json_values import JsonObject
+from proctor.reports.content.case_words import LETTERS
 from proctor.schema.analysis.history import (
     CaseHistory,
     CasePoint,

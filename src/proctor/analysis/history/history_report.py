@@ -10,7 +10,6 @@ from typing import TextIO
 
 from proctor.analysis.history.pass_rates import pass_rate_blocks
 from proctor.analysis.history.text import (
-    LETTERS,
     metric_names,
     metric_values,
     point_text,
@@ -24,7 +23,7 @@ from proctor.analysis.history.text import (
 )
 from proctor.common.safe_text import count_text
 from proctor.reports.base import DEFAULTS, ReportOptions
-from proctor.reports.content.case_words import COURSE_WORDS, WORDS, counted
+from proctor.reports.content.case_words import COURSE_WORDS, LETTERS, WORDS, counted
 from proctor.reports.content.run_list import short_commit, when
 from proctor.reports.content.symbols import short_names, sparkline
 from proctor.reports.content.text_blocks import (

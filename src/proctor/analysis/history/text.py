@@ -21,11 +21,6 @@ from proctor.schema.analysis.history import (
 )
 from proctor.schema.results.score import Outcome, score_text
 
-LETTERS = {
-    Outcome.PASSED: "p", Outcome.FAILED: "f", Outcome.ERROR: "e", Outcome.INCONCLUSIVE: "i", Outcome.NOT_RUN: "n",
-    Outcome.SKIPPED: "s",
-}  # fmt: skip
-
 
 def run_name(run: HistoryRun) -> str:
     """Return the name of a run: `run 7f3k2c (2026-11-22 14:02, commit 4f2c91a30)`."""

@@ -9,6 +9,7 @@ from typing import TextIO
 from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content.case_data import CaseView, Judged, TrialView
 from proctor.reports.content.case_digest import (
+    TELLING,
     held_text,
     rate_field,
     rate_sentence,
@@ -38,7 +39,7 @@ from proctor.reports.content.text_blocks import (
 )
 from proctor.reports.evidence.case_evidence import evidence_of
 from proctor.reports.evidence.simulated_users import scenario_facts
-from proctor.reports.plain import write_blocks
+from proctor.reports.plain import TRIAL_LETTERS, write_blocks
 from proctor.schema.format.criterion import PrebuiltMetrics
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome
 from proctor.schema.results.score import MetricScore, score_text
@@ -47,8 +48,6 @@ _MOST_PASSED = 1
 """Trials that passed whose evidence is drawn, unless every one is asked for."""
 _MOST_COMPARED = 10
 """Trials with which a later one is compared, to draw equal evidence once."""
-_LETTERS = {Outcome.PASSED: "P", Outcome.FAILED: "F", Outcome.ERROR: "E", Outcome.INCONCLUSIVE: "I"}
-_MISSED = {Outcome.FAILED, Outcome.ERROR, Outcome.INCONCLUSIVE}
 _INDENT = "    "
 
 
@@ -95,7 +94,7 @@ def _case_record(view: CaseView) -> tuple[str, ...]:
     case = view.case
     return (
         "CASE", f"{case.eval_set_id}/{case.eval_id}", case.outcome.value,
-        f"trials={''.join(_LETTERS.get(trial.outcome, '-') for trial in case.trials)}",
+        f"trials={''.join(TRIAL_LETTERS.get(trial.outcome, '-') for trial in case.trials)}",
         rate_field(case), FLAKY if case.flaky else "",
         f"run={view.run_id}", f"agent={view.agent}", when(view.began), f"judging={view.judging}",
         f"place={case.place}" if case.place else "",
@@ -104,7 +103,7 @@ def _case_record(view: CaseView) -> tuple[str, ...]:
 
 def _strip(case: CaseResult, look: Look) -> Iterator[Span]:
     """Return one sign for each trial, or counts if there are many."""
-    roles = {look.marks.trial(outcome): outcome_role(outcome) for outcome in _LETTERS}
+    roles = {look.marks.trial(outcome): outcome_role(outcome) for outcome in TRIAL_LETTERS}
     for sign in look.marks.strip([trial.outcome for trial in case.trials]):
         yield Span(sign, roles.get(sign, "dim"))
 
@@ -159,7 +158,7 @@ def _metric_row(case: CaseResult, metric: MetricVerdict, look: Look) -> Row:
     scores = metric.per_trial if len(metric.per_trial) > 1 else []
     cells: list[Spans] = [
         [Span(f"{sign} ", role), Span(metric.name, "dim" if informs else "", is_data=True)],
-        [Span(_held(case, metric, look), role if metric.outcome in _MISSED else "dim")],
+        [Span(_held(case, metric, look), role if metric.outcome in TELLING else "dim")],
         [span for index, score in enumerate(scores) for span in _score_spans(metric, score, look, index)],
     ]
     return Row(cells, _metric_record(case, metric))

@@ -13,6 +13,11 @@ from proctor.schema.results.run_result import Outcome
 
 WORDS = {outcome: outcome.value.replace("_", " ") for outcome in Outcome}
 """The outcome of a case or a trial: `passed`, `not run`."""
+LETTERS = {
+    Outcome.PASSED: "p", Outcome.FAILED: "f", Outcome.ERROR: "e", Outcome.INCONCLUSIVE: "i", Outcome.NOT_RUN: "n",
+    Outcome.SKIPPED: "s",
+}  # fmt: skip
+"""One letter for each case or trial of a strip."""
 FLAKY = "flaky"
 """Some trials passed and some failed; in a history also: the outcome changed without a known cause."""
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Self, TextIO
 
 from proctor.common.safe_text import clean, encodable
 from proctor.reports.base import DEFAULTS, ReportOptions, is_terminal, wants_color
-from proctor.reports.content.case_digest import reason_of
+from proctor.reports.content.case_digest import TELLING, reason_of
 from proctor.reports.content.case_words import WORDS
 from proctor.reports.content.summary import duration
 from proctor.reports.content.symbols import marks_for
@@ -31,8 +31,6 @@ MOST_FAILURES = 20
 """Failures that are printed above the bar; all of them are in the report."""
 QUIET_SECONDS = 10.0
 """Elsewhere a line is written at most this long after the last one."""
-
-_NOTABLE = {Outcome.FAILED, Outcome.ERROR, Outcome.INCONCLUSIVE}
 
 
 class Tally:
@@ -176,7 +174,7 @@ class BarWatch(_Watch):
 
     def case_finished(self, result: CaseResult) -> None:
         """Remember what did not pass, to print it above the bar."""
-        if result.outcome in _NOTABLE:
+        if result.outcome in TELLING:
             self._waiting.append(result)
             self._flush_in_time()
 

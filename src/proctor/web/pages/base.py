@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from math import isfinite
 from typing import TypeVar
 
@@ -13,6 +13,7 @@ from proctor.schema.results.score import Outcome
 from proctor.stats.intervals import ClusteredMean, Mean, wilson
 
 _Model = TypeVar("_Model", bound=PageModel)
+_MISSING = object()
 
 
 class Share(PageModel):
@@ -66,12 +67,19 @@ def change_figures(means: Mapping[str, ClusteredMean], ranges: ScoreRanges) -> d
     return {name: mean_figure(change) for name, change in changes.items() if change is not None}
 
 
-def copy_fields(model: type[_Model], source: object, **fields: object) -> _Model:
-    """Return a model with `fields`, and with the attributes of `source` that have the names of its other fields."""
-    names = model.model_fields.keys() - fields.keys()
-    return model.model_validate(
-        {name: getattr(source, name) for name in names} | fields, from_attributes=True
-    )
+def copy_fields(model: type[_Model], *sources: object, **fields: object) -> _Model:
+    """Return a model with `fields`; the values of its other fields are attributes of the first source that has them."""
+    values = {
+        name: next(value for one in sources if (value := getattr(one, name, _MISSING)) is not _MISSING)
+        for name in model.model_fields.keys() - fields.keys()
+    }
+    return model.model_validate(values | fields, from_attributes=True)
+
+
+def p95(values: Iterable[float]) -> float | None:
+    """Return the 95th percentile by the nearest-rank method."""
+    ordered = sorted(values)
+    return ordered[-(-len(ordered) * 95 // 100) - 1] if ordered else None
 
 
 def finite(value: float | None) -> float | None:

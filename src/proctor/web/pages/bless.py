@@ -23,7 +23,7 @@ from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.manifest import PlannedCase
 from proctor.schema.results.score import Outcome
 from proctor.web.pages.bless_changes import CaseChange, FileChanges, Hunk
-from proctor.web.pages.runs.case_table import LETTERS
+from proctor.web.pages.runs.case_table import strip_of
 
 if TYPE_CHECKING:
     from proctor.stores.base import Store
@@ -299,8 +299,7 @@ class Review:
             return {}
         result = self._result.cases[case.position]
         outcomes = [trial.outcome for trial in result.trials]
-        strip = "".join(LETTERS.get(outcome, "n") for outcome in outcomes)
-        return {"strip": strip, "flaky": result.flaky, "differ": len({*outcomes}) > 1}
+        return {"strip": strip_of(outcomes), "flaky": result.flaky, "differ": len({*outcomes}) > 1}
 
 
 def _refusal_fields(why: SetupError) -> dict[str, object]:

@@ -6,7 +6,6 @@ import shlex
 from collections.abc import Iterator, Sequence
 
 from proctor.analysis.history.text import (
-    LETTERS,
     change_text,
     metric_names,
     reason_of,
@@ -15,6 +14,7 @@ from proctor.analysis.history.text import (
     unlike_text,
 )
 from proctor.common.safe_text import shorten
+from proctor.reports.content.case_words import LETTERS
 from proctor.schema.analysis.history import (
     CaseHistory,
     CasePoint,
@@ -28,6 +28,7 @@ from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.score import Outcome
 from proctor.web.pages.analysis.comparison import UnlikeLine, difference_lines
 from proctor.web.pages.base import copy_fields
+from proctor.web.pages.runs.case_table import strip_of
 
 _LONGEST_WHY = 300
 
@@ -224,23 +225,21 @@ def _turning(case: CaseHistory, turn: VerdictChange) -> TurningPart:
 
 
 def _point(point: CasePoint) -> HistoryPoint:
-    return HistoryPoint(
-        run_id=point.run.run_id,
-        position=point.position,
-        outcome=point.outcome,
-        strip="".join(LETTERS.get(one, "n") for one in point.trials),
-        reason=point.reason,
+    return copy_fields(
+        HistoryPoint,
+        point,
+        point.run,
+        strip=strip_of(point.trials),
         changed=difference_lines(point.changed),
     )
 
 
 def _change(one: RunChange) -> RunChangePart:
-    return RunChangePart(
-        agent=one.agent,
-        eval_set_id=one.eval_set_id,
+    return copy_fields(
+        RunChangePart,
+        one,
         before=one.before.run_id,
         first=one.first.run_id,
-        changed_by=one.changed_by,
         text=change_text(one),
         command=shlex.join(["proctor", "compare", one.before.short, one.first.short]),
     )

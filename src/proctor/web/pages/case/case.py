@@ -289,10 +289,9 @@ def _interval(metric: MetricVerdict, within: tuple[float, float] | None) -> tupl
 
 
 def _judging_line(one: Judged) -> JudgedLine:
-    return JudgedLine(
-        number=one.number,
-        created_at=one.created_at,
-        criteria=one.criteria,
+    return copy_fields(
+        JudgedLine,
+        one,
         outcome=one.case.outcome,
         reason=reason_of(one.case),
         metrics=[

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from proctor.common.code_marks import shorten_prose
 from proctor.reports.content.case_digest import is_repeated, reason_of
+from proctor.reports.content.case_words import LETTERS
 from proctor.reports.content.failure_causes import Cause
 from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.case_result import undecided_reason
@@ -16,16 +17,6 @@ from proctor.web.pages.base import finite
 
 if TYPE_CHECKING:
     from proctor.stores.base import Store
-
-LETTERS = {
-    Outcome.PASSED: "p",
-    Outcome.FAILED: "f",
-    Outcome.ERROR: "e",
-    Outcome.INCONCLUSIVE: "i",
-    Outcome.NOT_RUN: "n",
-    Outcome.SKIPPED: "s",
-}
-"""One letter for each trial of a strip."""
 
 TOKENS, SECONDS = "token_usage_v1", "invocation_duration_v1"
 _OWN_FIELDS = frozenset({TOKENS, SECONDS})
@@ -110,7 +101,7 @@ def case_row(position: int, case: CaseResult, cause: Cause | None) -> CaseRow:
         eval_set_id=case.eval_set_id,
         eval_id=case.eval_id,
         outcome=case.outcome,
-        strip="".join(LETTERS.get(trial.outcome, "n") for trial in case.trials),
+        strip=strip_of(trial.outcome for trial in case.trials),
         why=shorten_prose(reason_of(case) or case.missed, _LONGEST_WHY),
         cause=cause.text if cause else "",
         scores=_scores(case),
@@ -129,6 +120,11 @@ def case_row(position: int, case: CaseResult, cause: Cause | None) -> CaseRow:
         change=None,
         was=None,
     )
+
+
+def strip_of(trials: Iterable[Outcome]) -> str:
+    """Return one letter for each trial."""
+    return "".join(LETTERS.get(outcome, "n") for outcome in trials)
 
 
 def recorded_trials(

@@ -10,8 +10,8 @@ from proctor.reports.content.case_digest import Row, ks_of, line_up
 from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.manifest import RunRecord
 from proctor.schema.results.run_result import CaseResult, Outcome, RunResult
-from proctor.web.pages.base import MeanFigure, Share, mean_figure, passed_share
-from proctor.web.pages.runs.case_table import LETTERS, SECONDS, TOKENS
+from proctor.web.pages.base import MeanFigure, Share, copy_fields, mean_figure, passed_share
+from proctor.web.pages.runs.case_table import SECONDS, TOKENS, strip_of
 
 _LONGEST_WHY = 300
 
@@ -104,14 +104,12 @@ def _head(run: MatrixRun, result: RunResult) -> MatrixHead:
     k = max(ks_of(repeats), default=1)  # as on the page of the run
     hat = repeats.pass_hat(k) if k > 1 else None
     figures = {name: mean_figure(mean) for name, mean in repeats.means().items()}
-    return MatrixHead(
-        run_id=run.record.run_id,
-        short=run.short,
-        agent=run.record.agent,
-        commit=run.commit,
+    return copy_fields(
+        MatrixHead,
+        run,
+        run.record,
+        run.record.summary,
         started_at=run.record.created_at,
-        outcome=run.record.summary.outcome,
-        num_runs=run.record.num_runs,
         passed=passed_share(result.counts, len(run.cases)),
         pass_hat=mean_figure(hat) if hat else None,
         k=k,
@@ -142,7 +140,7 @@ def _cell(case: CaseResult, metric: str, position: int) -> MatrixCell:
     return MatrixCell.model_construct(
         position=position,
         outcome=case.outcome,
-        strip="".join(LETTERS.get(trial.outcome, "n") for trial in case.trials),
+        strip=strip_of(trial.outcome for trial in case.trials),
         score=verdict.score if verdict is not None and scored else None,
         why="" if case.outcome is Outcome.PASSED else shorten(case.reason or case.missed, _LONGEST_WHY),
     )

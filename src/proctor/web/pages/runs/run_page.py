@@ -21,7 +21,7 @@ from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.case_result import FaultRates, Repeats, ScoreRanges
 from proctor.schema.results.manifest import Judging, Manifest, RunState
 from proctor.schema.results.run_result import CaseResult, Outcome, RunResult, SetSummary
-from proctor.web.pages.base import MeanFigure, Share, copy_fields, mean_figure, passed_share, share
+from proctor.web.pages.base import MeanFigure, Share, copy_fields, mean_figure, p95, passed_share, share
 from proctor.web.pages.runs.case_table import CauseGroup
 
 # --- figures of all cases: metrics, repeats, durations and tokens -----------------------------------------------------
@@ -430,7 +430,7 @@ def notes_page(warnings: CaseWarnings, faults: FaultRates, turns: Iterable[float
         warnings=warnings.texts(),
         at_fault=[Rate(who=who, share=share(rate.faults, rate.of)) for who, rate in rates],
         fault_kinds={kind.value: count for kind, count in faults.kinds.most_common()},
-        p95_turn=_p95(sorted(turns)),
+        p95_turn=p95(turns),
     )
 
 
@@ -441,8 +441,3 @@ def turn_seconds(case: CaseResult) -> Iterator[float]:
         yield from (
             one.value for one in (score.per_invocation if score is not None else ()) if one.value is not None
         )
-
-
-def _p95(turns: Sequence[float]) -> float | None:
-    """Return the 95th percentile by the nearest-rank method."""
-    return turns[-(-len(turns) * 95 // 100) - 1] if turns else None

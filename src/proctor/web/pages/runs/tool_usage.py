@@ -14,6 +14,7 @@ from typing import Any
 from proctor.common.code_marks import shorten_prose
 from proctor.common.json_values import json_line
 from proctor.schema.format.wire_model import PageModel
+from proctor.web.pages.base import p95
 from proctor.web.pages.case.page_parts import OpenCalls
 
 Json = Mapping[str, Any]
@@ -104,15 +105,11 @@ def _figures(name: str, tool: _Tool) -> ToolFigures:
         cases=len(tool.positions),
         timed=len(tool.seconds),
         mean_seconds=None if total is None else total / len(tool.seconds),
-        p95_seconds=_p95(sorted(tool.seconds)),
+        p95_seconds=p95(tool.seconds),
         total_seconds=total,
         failed=tool.errors.total(),
         errors=[ToolError(text=text, calls=calls) for text, calls in tool.errors.most_common(_MOST_ERRORS)],
     )
-
-
-def _p95(ordered: Sequence[float]) -> float | None:
-    return ordered[math.ceil(0.95 * len(ordered)) - 1] if ordered else None
 
 
 def _calls(turn: Json) -> list[_Call]:
