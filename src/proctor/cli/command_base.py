@@ -20,6 +20,8 @@ from proctor.errors import did_you_mean
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
+    from proctor.reports.base import ReportOptions
+
 OTHER = "Other"
 """The help section of the options that every command has."""
 SHOW = "What to show"
@@ -57,6 +59,15 @@ def _louder(_ctx: click.Context, _parameter: click.Parameter, value: int) -> Non
 
 def _plain(_ctx: click.Context, _parameter: click.Parameter, value: bool) -> None:  # noqa: FBT001  (click calls it)
     common().no_color |= value
+
+
+def terminal_options(*, verbose: bool = False, only_different: bool = False) -> ReportOptions:
+    """Return what a report on the terminal shows, by `-v`, `--no-color` and the options of a command."""
+    from proctor.reports.base import ReportOptions
+
+    color = False if common().no_color else None
+    verbose = verbose or bool(common().verbose)
+    return ReportOptions(verbose=verbose, color=color, only_different=only_different)
 
 
 def common_options(command: _Command) -> _Command:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import difflib
 import shlex
 import sys
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from proctor.cli.command_base import terminal_options
 from proctor.cli.messages import notify
 from proctor.common.safe_text import clean, lines_of
 
@@ -18,37 +19,35 @@ if TYPE_CHECKING:
     from proctor.files.edit.line_changes import LineChange
     from proctor.files.text.problems import Problem
 
+_CONTEXT = 2
+"""Unchanged lines that are shown around a change."""
 _MOST_AUDITED = 50
 """Cases; more would take longer than a second."""
 _COLORS = {"+": "green", "-": "red", "@": "cyan"}
 
 
-def show_difference(path: Path, before: str, after: str, *, context: int = 2) -> None:
-    """Write a unified diff of two texts to stdout, coloured on a terminal."""
-    _echo_diff(_difference(str(path), before, after, context))
+def show_difference(path: Path, before: str, after: str) -> None:
+    """Write a unified diff of two texts without context to stdout, coloured on a terminal."""
+    old, new, name = lines_of(before), lines_of(after), str(path)
+    _echo_diff(difflib.unified_diff(old, new, fromfile=name, tofile=name, n=0, lineterm=""))
 
 
-def show_changes(path: Path, before: str, changes: Sequence[LineChange], *, context: int = 2) -> None:
+def show_changes(path: Path, before: str, changes: Sequence[LineChange]) -> None:
     """Write the known changes of a text as a unified diff; the rest of the text is not compared."""
     from proctor.files.edit.line_changes import TextLines, group_changes
 
     _echo_diff([f"--- {path}", f"+++ {path}"])
-    for group in group_changes(TextLines(before), changes, context):
+    for group in group_changes(TextLines(before), changes, _CONTEXT):
         _echo_diff([group.header(), *(sign + text for sign, text in group.lines)])
 
 
 def _echo_diff(lines: Iterable[str]) -> None:
-    from proctor.reports.base import ReportOptions, wants_color
+    from proctor.reports.base import wants_color
 
-    color = sys.stdout.isatty() and wants_color(ReportOptions())
+    color = sys.stdout.isatty() and wants_color(terminal_options())
     for line in lines:
         style = _COLORS.get(line[:1]) if color else None
         click.echo(click.style(clean(line), fg=style) if style else clean(line))
-
-
-def _difference(name: str, before: str, after: str, context: int) -> Iterator[str]:
-    old, new = lines_of(before), lines_of(after)
-    yield from difflib.unified_diff(old, new, fromfile=name, tofile=name, n=context, lineterm="")
 
 
 def show_problems(problems: Iterable[Problem]) -> None:

@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TextIO, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TextIO, TypeVar
 
 from proctor.cli.messages import notify
 from proctor.common.error_text import safe_str
@@ -24,6 +24,7 @@ from proctor.schema.evidence.trial import CONFIGURATION, Failure, FailureKind
 from proctor.schema.results.run_result import RunResult
 
 if TYPE_CHECKING:
+    from proctor.cli.eval.execution import Execution
     from proctor.stores.adk_history import AdkFiles
     from proctor.stores.base import Store
 
@@ -37,50 +38,54 @@ MakeGuard = Callable[[], OutputGuard]
 """Makes the guard of output files, which a command without reports does not need."""
 
 
+_Report = TypeVar("_Report")
+_Result = TypeVar("_Result")
+
+
 @dataclass(frozen=True, slots=True)
-class Output:
+class Output(Generic[_Report]):
     """One report and its target; `path` is `None` for stdout."""
 
     name: str
-    report: Report
+    report: _Report
     path: Path | None
-    guard: OutputGuard = field(default_factory=OutputGuard)
+    guard: OutputGuard
+    kind: str
+    """The kind of file, as the output guard knows it: `audit json`."""
 
     @property
     def word(self) -> str:
         """The value of `--report` for this output, with an absolute path."""
         return f"{self.name}={self.path or STDOUT}"
 
-    def write(self, runs: Sequence[RunResult], stdout: TextIO, options: ReportOptions) -> None:
-        """Write the report; a file is written completely or not at all.
+    @contextmanager
+    def open(self, stdout: TextIO) -> Iterator[TextIO]:
+        """Open the target; a file is written completely or not at all.
 
         Raises:
-            OSError: it could not be written.
+            OSError: it could not be written; the message names it.
             SetupError: the file has changed since the check and may not be overwritten.
         """
         if self.path is None:
-            self.report.write(runs, stdout, options=options)
-            stdout.flush()
+            yield stdout
             return
-        with self.guard.open(self.path, self.name, errors="backslashreplace") as file:
-            self.report.write(runs, file, options=options)
+        try:
+            with self.guard.open(self.path, self.kind, errors="backslashreplace") as file:
+                yield file
+        except OSError as error:
+            if not error.strerror:
+                raise
+            what = f"the report could not be written to {self.path}"  # the error of a full disk names no file
+            raise OSError(error.errno, error.strerror, what) from error
 
 
-class HasPath(Protocol):
-    """An output with a target path; `None` is stdout."""
-
-    @property
-    def path(self) -> Path | None:
-        """The file."""
-
-
-_Placed = TypeVar("_Placed", bound=HasPath)
-_Result = TypeVar("_Result")
+RunOutput = Output[Report]
+"""A report of runs."""
 
 
 def parse_outputs(
     reports: Sequence[str], format_: str | None, guard: MakeGuard = OutputGuard
-) -> list[Output]:
+) -> list[RunOutput]:
     """Parse `--report NAME=PATH` and `--format NAME`; `guard` is called if there are any.
 
     Raises:
@@ -90,17 +95,16 @@ def parse_outputs(
 
 
 def parse_targets(
-    reports: Sequence[str], format_: str | None, parse: Callable[[str], _Placed]
-) -> list[_Placed]:
+    reports: Sequence[str], format_: str | None, parse: Callable[[str], Output[_Report]]
+) -> list[Output[_Report]]:
     """Parse each `NAME=PATH` with `parse`, and `format_` as that report on stdout; collect all problems before raising.
 
     Raises:
         SetupProblems: the problems that `parse` raises, or two reports with one target.
     """
-    words = [*reports, *([f"{format_}={STDOUT}"] if format_ else [])]
     problems: list[SetupError] = []
-    targets: list[_Placed] = []
-    for word in words:
+    targets: list[Output[_Report]] = []
+    for word in _words(reports, format_):
         try:
             targets.append(parse(word))
         except SetupError as problem:
@@ -113,12 +117,28 @@ def parse_targets(
     return targets
 
 
-def _parse(make_guard: MakeGuard, word: str) -> Output:
+def usable_outputs(
+    reports: Sequence[str], format_: str | None, parse: Callable[[str], Output[_Report]]
+) -> list[Output[_Report]]:
+    """Return the requested reports that can be written; other code reports the problems of the rest."""
+    outputs: dict[Path | None, Output[_Report]] = {}
+    for word in _words(reports, format_):
+        with suppress(SetupError):
+            output = parse(word)
+            outputs.setdefault(output.path, output)
+    return list(outputs.values())
+
+
+def _words(reports: Sequence[str], format_: str | None) -> list[str]:
+    return [*reports, *([f"{format_}={STDOUT}"] if format_ else [])]
+
+
+def _parse(make_guard: MakeGuard, word: str) -> RunOutput:
     name, path = parse_target(word)
     report, guard = load_report(name), make_guard()
     if path is not None:
         guard.check(path, name, f"--report {word}")
-    return Output(name, report, path, guard)
+    return Output(name, report, path, guard, name)
 
 
 def parse_target(word: str) -> tuple[str, Path | None]:
@@ -154,7 +174,7 @@ def output_guard(
 
 
 def write_outputs(
-    outputs: Sequence[Output],
+    outputs: Sequence[RunOutput],
     runs: Sequence[RunResult],
     stdout: TextIO,
     *,
@@ -177,7 +197,7 @@ def write_outputs(
     fine = True
     for output in outputs:
         try:
-            output.write(runs, stdout, replace(options, picture=_picture_of(output, outputs)))
+            _write(output, runs, stdout, replace(options, picture=_picture_of(output, outputs)))
         except BrokenPipeError:
             pass  # the reader has closed the pipe, as `head` does
         except (Exception, SystemExit) as error:  # noqa: BLE001  (a report may be a plug-in; continue with the other reports)
@@ -190,7 +210,13 @@ def write_outputs(
     return fine
 
 
-def _picture_of(output: Output, outputs: Sequence[Output]) -> str:
+def _write(output: RunOutput, runs: Sequence[RunResult], stdout: TextIO, options: ReportOptions) -> None:
+    with output.open(stdout) as out:
+        output.report.write(runs, out, options=options)
+        out.flush()
+
+
+def _picture_of(output: RunOutput, outputs: Sequence[RunOutput]) -> str:
     """Return the relative path of a picture that is written to the folder of `output`, or below it; empty if none is.
 
     A report elsewhere, such as the summary of a job or a text for a comment, would show a broken picture.
@@ -215,38 +241,30 @@ def _shows_extras(report: Report) -> bool:
 
 
 @contextmanager
-def reported_errors(
-    options: Mapping[str, Any], guard: MakeGuard, has_run: Callable[[], bool] = lambda: False
-) -> Iterator[None]:
+def reported_errors(options: Mapping[str, Any], guard: MakeGuard) -> Iterator[list[Execution]]:
     """Write a configuration error raised inside the block into every requested report, then re-raise it.
 
-    If `has_run` returns true, write nothing: the reports then belong to a run.
+    The block gets a list for its executions. If one of them has run, write nothing: the reports then belong to a run.
     """
+    executions: list[Execution] = []
     try:
-        yield
+        yield executions
     except SetupError as error:
-        if not has_run() and (options["reports"] or options["format_"]):
+        if not any(one.has_run for one in executions) and (options["reports"] or options["format_"]):
             failure = Failure(where=CONFIGURATION, kind=FailureKind.NOT_LOADED, message=safe_str(error))
             run = RunResult("proctor", failure=failure, started_at=time.time())
-            write_nothing_run(usable_outputs(options, guard), [run], sys.stdout, failure.cause)
+            outputs = usable_outputs(options["reports"], options["format_"], partial(_parse, cache(guard)))
+            write_nothing_run(outputs, [run], sys.stdout, failure.cause)
         raise
 
 
-def usable_outputs(options: Mapping[str, Any], guard: MakeGuard) -> list[Output]:
-    """Return the requested reports that can be written; other code reports the problems of the rest."""
-    outputs_by_place: dict[str, Output] = {}
-    words = [*options["reports"], *([f"{options['format_']}=-"] if options["format_"] else [])]
-    with suppress(SetupError):
-        guard = cache(guard)
-        for word in words:
-            with suppress(SetupError):
-                (output,) = parse_outputs([word], None, guard)
-                outputs_by_place.setdefault(str(output.path), output)
-    return list(outputs_by_place.values())
-
-
 def write_nothing_run(
-    outputs: Sequence[Output], runs: Sequence[RunResult], stdout: TextIO, text: str, *, is_empty: bool = False
+    outputs: Sequence[RunOutput],
+    runs: Sequence[RunResult],
+    stdout: TextIO,
+    text: str,
+    *,
+    is_empty: bool = False,
 ) -> None:
     """Write reports without cases: either `runs` hold a configuration error, or `text` becomes the note of an empty report.
 
@@ -255,11 +273,11 @@ def write_nothing_run(
     options = ReportOptions(color=False, exit_code=0 if is_empty else 2, note=text if is_empty else "")
     for output in outputs:
         try:
-            output.write(runs, stdout, options)
+            _write(output, runs, stdout, options)
         except Exception:  # noqa: BLE001  (a report may be a plug-in, and the old report must not remain)
             with suppress(OSError, SetupError):
                 if output.path is not None:
-                    with output.guard.open(output.path, output.name, errors="backslashreplace") as file:
+                    with output.open(stdout) as file:
                         file.write(f"proctor: {text}\n")
 
 
@@ -270,33 +288,8 @@ Write = Callable[[_Result, TextIO], None]
 """Writes a result as a report."""
 
 
-@dataclass(frozen=True, slots=True)
-class Place(Generic[_Result]):
-    """One report and its target; `path` is `None` for stdout."""
-
-    name: str
-    kind: str
-    """The kind of file, as the output guard knows it: `audit json`."""
-    write: Write[_Result]
-    path: Path | None
-    guard: OutputGuard
-
-    @contextmanager
-    def open(self, stdout: TextIO) -> Iterator[TextIO]:
-        """Open the target; a file is written completely or not at all.
-
-        Raises:
-            OSError: it cannot be written; the message names it.
-        """
-        if self.path is None:
-            yield stdout
-            return
-        try:
-            with self.guard.open(self.path, self.kind, errors="backslashreplace") as file:
-                yield file
-        except OSError as error:  # the error of a full disk names no file
-            what = f"the report could not be written to {self.path}"
-            raise OSError(error.errno, error.strerror, what) from error
+ResultOutput = Output[Write[_Result]]
+"""A report of another result."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,15 +305,15 @@ class ResultReports(Generic[_Result]):
     """Writes a configuration error as the report of a name."""
     guard: MakeGuard
 
-    def places(self, reports: Sequence[str], format_: str | None) -> list[Place[_Result]]:
+    def outputs(self, reports: Sequence[str], format_: str | None) -> list[ResultOutput[_Result]]:
         """Parse `--report NAME=PATH` and `--format NAME`.
 
         Raises:
             SetupProblems: a report is unknown, a path cannot be written, or two reports have one target.
         """
-        return parse_targets(reports, format_, self._place)
+        return parse_targets(reports, format_, self._parse)
 
-    def _place(self, word: str) -> Place[_Result]:
+    def _parse(self, word: str) -> ResultOutput[_Result]:
         name, path = parse_target(word)
         known = [*self.writers, HTML]
         if name not in known:
@@ -331,7 +324,7 @@ class ResultReports(Generic[_Result]):
         if path is not None:
             guard.check(path, f"{self.kind} {name}", f"--report {word}")
         write = self.page() if name == HTML else self.writers[name]
-        return Place(name, f"{self.kind} {name}", write, path, guard)
+        return Output(name, write, path, guard, f"{self.kind} {name}")
 
     @contextmanager
     def reported_errors(self, reports: Sequence[str], format_: str | None) -> Iterator[None]:
@@ -339,27 +332,21 @@ class ResultReports(Generic[_Result]):
         try:
             yield
         except SetupError as error:
-            written: set[Path | None] = set()
-            for word in [*reports, *([f"{format_}={STDOUT}"] if format_ else [])]:
-                with suppress(SetupError, OSError):
-                    place = self._place(word)
-                    if place.path in written:
-                        continue
-                    written.add(place.path)
-                    with place.open(sys.stdout) as out:
-                        self.write_error(place.name, str(error), out)
+            for output in usable_outputs(reports, format_, self._parse):
+                with suppress(SetupError, OSError), output.open(sys.stdout) as out:
+                    self.write_error(output.name, str(error), out)
             raise
 
 
-def write_places(places: Sequence[Place[_Result]], result: _Result, stdout: TextIO) -> None:
+def write_result(outputs: Sequence[ResultOutput[_Result]], result: _Result, stdout: TextIO) -> None:
     """Write every report.
 
     Raises:
         OSError: a report could not be written; the message names it.
     """
-    for place in places:
-        with place.open(stdout) as out:
-            place.write(result, out)
+    for output in outputs:
+        with output.open(stdout) as out:
+            output.report(result, out)
 
 
 # --- Targets of a run: its store, and the folders to which its results are also written -------------------------------

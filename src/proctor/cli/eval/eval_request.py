@@ -11,13 +11,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
-from proctor.cli.command_base import common
-from proctor.cli.eval.execution import Execution, ResultOutputs, Start
+from proctor.cli.command_base import common, terminal_options
+from proctor.cli.eval.execution import Execution, Start
 from proctor.cli.eval.run_verdict import carry_out_against, carry_out_part, code_after_empty_part
 from proctor.cli.messages import notify, problems_of
 from proctor.cli.outputs import (
     NOWHERE,
-    Output,
+    RunOutput,
     RunTargets,
     open_targets,
     output_guard,
@@ -71,14 +71,12 @@ class EvalRequest:
     ) -> None:
         """Read the arguments; `earlier` is the store that `--failed` searches if the new run is not stored."""
         self._problems: list[SetupError] = []
-        self.details = bool(options["details"] or common().verbose)
-        self.only_different = bool(options["only_different"])
         self._check(lambda: _refuse_storage(options["eval_storage_uri"]))
         guard = partial(input_guard, words, options, settings)
         outputs = self._check(lambda: parse_outputs(options["reports"], options["format_"], guard))
         targets = self._check(lambda: open_targets(options["stores"], settings))
         self.targets = targets or RunTargets()
-        self.outputs: list[Output] = outputs or []
+        self.outputs: list[RunOutput] = outputs or []
         self.options = engine_options(options, settings)
         if options["format_"] == ADK_RS:
             self.options["default_config"] = ADK_RS
@@ -321,10 +319,7 @@ def run_and_show(words: Sequence[str], options: Mapping[str, Any]) -> int:
     Raises:
         SetupProblems: all configuration errors; nothing was run.
     """
-    executions: list[Execution] = []
-    with reported_errors(
-        options, lambda: _guard(words, options), lambda: any(one.has_run for one in executions)
-    ):
+    with reported_errors(options, lambda: _guard(words, options)) as executions:
         return _run_and_show(words, options, executions)
 
 
@@ -345,12 +340,9 @@ def _run_and_show(words: Sequence[str], options: Mapping[str, Any], executions: 
         request = EvalRequest(words, options, settings)
         if request.is_empty:
             return _say_nothing_to_run(f"every case passed in {options['failed']}", request, stdout)
-        color = False if common().no_color else None
-        result_outputs = ResultOutputs(
-            request.outputs, request.details, request.only_different, color, request.targets
-        )
+        shown = terminal_options(verbose=options["details"], only_different=options["only_different"])
         with closing(request.targets), attempts_recorded_by_caller():
-            execution = Execution(result_outputs, stdout)
+            execution = Execution(stdout, request.outputs, shown, request.targets)
             executions.append(execution)
             try:
                 return _carry_out(request, execution)

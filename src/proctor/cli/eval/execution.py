@@ -10,16 +10,16 @@ import sys
 import threading
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TextIO, TypeVar
 
 from proctor.cli.messages import ERROR, notify, show_setup_error
-from proctor.cli.outputs import Output, RunTargets, report_for, write_outputs
+from proctor.cli.outputs import RunOutput, RunTargets, report_for, write_outputs
 from proctor.cli.process import end_now, preserve_import_path, report_run
 from proctor.engine.execution.run_control import CANCELLED_FROM_WITHIN, DRAIN, StopRequest, leave_behind
 from proctor.errors import EvalError, ProctorError, StoreError
 from proctor.reports.base import ReportOptions, is_terminal
+from proctor.reports.content.case_digest import TELLING
 from proctor.reports.content.summary import exit_code
 from proctor.reports.terminal.progress import watch
 from proctor.runs.storage.open import store_option
@@ -32,52 +32,48 @@ Start = Callable[[dict[str, Any]], Coroutine[object, object, Sequence[RunResult]
 """Coroutine function that takes the options `progress`, `stop`, `explain` and `keep_evidence`, and runs."""
 
 
-@dataclass(slots=True)
-class ResultOutputs:
-    """How the result is shown, and where it is written."""
-
-    outputs: Sequence[Output] = ()
-    verbose: bool = False
-    only_different: bool = False
-    color: bool | None = None
-    targets: RunTargets = field(default_factory=RunTargets)
-    resume_hint: str = "`proctor resume {run}{store}` resumes it"
-    """Message after an interrupted run: the command that continues it, in a store that is not the project's."""
-
-    @property
-    def needs_evidence(self) -> bool:
-        """Whether any output shows the evidence of every trial."""
-        flags = (getattr(output.report, "needs_evidence", True) for output in self.outputs)
-        return self.verbose or bool(self.targets.adk) or any(flags)
+_NO_TARGETS = RunTargets()
 
 
 class Execution:
     """One execution of one agent, or of several agents."""
 
-    def __init__(self, result_outputs: ResultOutputs, stdout: TextIO) -> None:
-        self._outputs = result_outputs
-        self.stdout = stdout
-        self.stdout_is_free = not any(output.path is None for output in result_outputs.outputs)
+    def __init__(
+        self,
+        stdout: TextIO,
+        outputs: Sequence[RunOutput],
+        options: ReportOptions,
+        targets: RunTargets = _NO_TARGETS,
+        resume_hint: str = "`proctor resume {run}{store}` resumes it",
+    ) -> None:
+        """`outputs` and `targets`: where the result goes; `options`: how the terminal shows it.
+
+        `resume_hint`: the message after an interrupted run, with the command that continues it.
+        """
+        self.stdout, self.options = stdout, options
+        self._outputs, self._targets = outputs, targets
+        self.stdout_is_free = not any(output.path is None for output in outputs)
         """Whether stdout has only the terminal report, and no other report."""
         self.afterwards: Callable[[Sequence[RunResult]], None] = lambda _: None
         """Called after the result has been shown, unless the run was interrupted."""
         self.code_of: Callable[[Sequence[RunResult]], int] = exit_code
         """Returns the exit code for the runs."""
-        self.resume_hint: Callable[[RunResult], str] = lambda run: result_outputs.resume_hint.format(
-            run=run.run_id, store=store_option(result_outputs.targets.store)
+        self.resume_hint: Callable[[RunResult], str] = lambda run: resume_hint.format(
+            run=run.run_id, store=store_option(targets.store)
         )
         """Returns the sentence how an unfinished run is resumed."""
-        options = ReportOptions(
-            verbose=result_outputs.verbose,
-            only_different=result_outputs.only_different,
-            color=result_outputs.color,
-        )
         self._screen = Screen(sys.stderr, options)
 
     @property
     def has_run(self) -> bool:
         """Whether any run has begun."""
         return bool(self._screen.runs)
+
+    @property
+    def _needs_evidence(self) -> bool:
+        """Whether any output shows the evidence of every trial."""
+        flags = (getattr(output.report, "needs_evidence", True) for output in self._outputs)
+        return self.options.verbose or bool(self._targets.adk) or any(flags)
 
     def carry_out(self, start: Start) -> int:
         """Run until the end or until a signal stops the run, show the result, and return the exit code."""
@@ -101,8 +97,8 @@ class Execution:
         options: dict[str, Any] = {
             "progress": self._screen,
             "stop": request,
-            "explain": "all" if self._outputs.verbose else "failures",
-            "keep_evidence": "all" if self._outputs.needs_evidence else "failures",
+            "explain": "all" if self.options.verbose else "failures",
+            "keep_evidence": "all" if self._needs_evidence else "failures",
         }
         try:
             with self._screen, preserve_import_path():
@@ -136,14 +132,14 @@ class Execution:
         if self.stdout_is_free:
             self._screen.show(runs, self.stdout)
         reported = write_outputs(
-            self._outputs.outputs,
+            self._outputs,
             runs,
             self.stdout,
-            verbose=self._outputs.verbose,
+            verbose=self.options.verbose,
             exit_code=code,
-            store=self._outputs.targets.store,
+            store=self._targets.store,
         )
-        return self._outputs.targets.write_results(runs) and reported
+        return self._targets.write_results(runs) and reported
 
     # --- Closing messages --------------------------------------------------------------------------------------------
 
@@ -157,7 +153,7 @@ class Execution:
 
     def _say_poor_audits(self, runs: Sequence[RunResult]) -> None:
         """Report which sets are known to catch little. A store that broke during the run is reported with the run."""
-        store = self._outputs.targets.store
+        store = self._targets.store
         try:
             if store is None or not store.index(RunKind.AUDIT):
                 return
@@ -179,28 +175,25 @@ class Execution:
             self._say_how_to_resume()
         if not is_terminal(sys.stderr):
             return
-        for line in _show_commands(runs, store_option(self._outputs.targets.store)):
+        for line in _show_commands(runs, store_option(self._targets.store)):
             notify(line)
         if code and not any(run.run_id for run in runs):
             self._say_how_to_rerun()
 
     def _say_how_to_rerun(self) -> None:
         """Suggest --failed with a written JSON report, for runs that are in no store."""
-        written = (output.path for output in self._outputs.outputs if output.name == "json" and output.path)
+        written = (output.path for output in self._outputs if output.name == "json" and output.path)
         if (report := next(written, None)) is not None:
             notify(f"The same command with --failed {report} runs again only what did not pass.")
-
-
-_TELLING = {Outcome.FAILED, Outcome.ERROR, Outcome.INCONCLUSIVE}
 
 
 def _show_commands(runs: Sequence[RunResult], store: str) -> Iterator[str]:
     for run in runs:
         if not run.run_id:
             continue
-        looks_closer = run.counts.keys() & _TELLING  # skip a long search if every case passed
+        looks_closer = run.counts.keys() & TELLING  # skip a long search if every case passed
         cases = run.cases if looks_closer else ()
-        failed = (case.eval_id for case in cases if case.outcome in _TELLING)
+        failed = (case.eval_id for case in cases if case.outcome in TELLING)
         first = next((f" {shlex.quote(eval_id)}" for eval_id in failed), "")
         yield f"  run {run.run_id} · proctor show {run.run_id}{first}{store}"
 

@@ -14,10 +14,10 @@ from proctor.cli.command_base import (
     STORE_HELP,
     SectionedCommand,
     argument,
-    common,
     common_options,
     option,
     report_options,
+    terminal_options,
 )
 from proctor.cli.messages import problems_of
 from proctor.cli.run_flags import run_options
@@ -26,7 +26,7 @@ from proctor.errors import SetupError, SetupProblems
 
 if TYPE_CHECKING:
     from proctor.cli.eval.execution import Execution, Start
-    from proctor.cli.outputs import MakeGuard, Output, RunTargets
+    from proctor.cli.outputs import MakeGuard, RunOutput, RunTargets
     from proctor.runs.setup.settings import Settings
     from proctor.schema.results.run_result import RunResult
     from proctor.stores.base import Store
@@ -86,10 +86,7 @@ def resume(ctx: click.Context, /, run: str | None, **options: Any) -> None:
     from proctor.cli.messages import notify
     from proctor.cli.outputs import output_guard, reported_errors
 
-    executions: list[Execution] = []
-    with reported_errors(
-        options, lambda: output_guard(options), lambda: any(one.has_run for one in executions)
-    ):
+    with reported_errors(options, lambda: output_guard(options)) as executions:
         code = _resume(run, options, executions)
     if not any(one.has_run for one in executions):
         notify("nothing to do: the run is finished")
@@ -97,7 +94,7 @@ def resume(ctx: click.Context, /, run: str | None, **options: Any) -> None:
 
 
 def _resume(run: str | None, options: dict[str, Any], executions: list[Execution]) -> int:
-    from proctor.cli.eval.execution import Execution, ResultOutputs
+    from proctor.cli.eval.execution import Execution
     from proctor.cli.eval.run_verdict import carry_out_against, shared_resume_hint
     from proctor.cli.messages import notify
     from proctor.cli.outputs import store_of
@@ -115,13 +112,7 @@ def _resume(run: str | None, options: dict[str, Any], executions: list[Execution
     with closing(opened), reserve_stdout() as stdout:
         run_id = run_to_resume(opened, run)
         outputs, targets = where_to(opened, run_id, options, settings)
-        result_outputs = ResultOutputs(
-            outputs,
-            bool(options["details"] or common().verbose),
-            color=False if common().no_color else None,
-            targets=targets,
-        )
-        execution = Execution(result_outputs, stdout)
+        execution = Execution(stdout, outputs, terminal_options(verbose=options["details"]), targets)
         executions.append(execution)
         if run_members(opened, run_id):  # it has its own limits, until a flag changes them
             execution.resume_hint = partial(shared_resume_hint, opened)
@@ -179,7 +170,7 @@ def _resuming(run: str, store: Store, options: dict[str, Any]) -> Start:
 
 def where_to(
     store: Store, run_id: str, options: Mapping[str, Any], settings: Settings
-) -> tuple[list[Output], RunTargets]:
+) -> tuple[list[RunOutput], RunTargets]:
     """Return the reports and stores to which the result of a run is written.
 
     The outputs of the original command apply, except that a new report replaces an earlier one of the same name, and new
@@ -201,12 +192,12 @@ def where_to(
     return [*outputs, *reports], RunTargets(store, adk or _again(result_folders, before.results, "--store"))
 
 
-def _reports_again(words: Sequence[str], outputs: Sequence[Output], guard: MakeGuard) -> list[Output]:
+def _reports_again(words: Sequence[str], outputs: Sequence[RunOutput], guard: MakeGuard) -> list[RunOutput]:
     from proctor.cli.outputs import parse_outputs
 
     names = {output.name for output in outputs if output.path is not None}
     left = [word for word in words if word.partition("=")[0] not in names]
-    reports: list[Output] = _again(lambda known: parse_outputs(known, None, guard), left, "--report")
+    reports: list[RunOutput] = _again(lambda known: parse_outputs(known, None, guard), left, "--report")
     paths = {output.path for output in outputs}
     return [output for output in reports if output.path not in paths]
 

@@ -5,24 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import closing
 from functools import partial
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from proctor.cli.command_base import (
     SectionedCommand,
     argument,
-    common,
     common_options,
     option,
     report_options,
     store_option,
+    terminal_options,
 )
 from proctor.cli.run_flags import judge_options
 from proctor.engine.run_options import Group, Use, options_of
 
 if TYPE_CHECKING:
-    from proctor.cli.eval.execution import Execution, ResultOutputs, Start
+    from proctor.cli.eval.execution import Execution, Start
     from proctor.cli.outputs import MakeGuard
     from proctor.schema.results.run_result import RunResult
     from proctor.stores.base import Store
@@ -65,15 +65,14 @@ def score(ctx: click.Context, /, run: str, *, store: str | None, **options: Any)
     from proctor.cli.outputs import output_guard, reported_errors
 
     guard = partial(output_guard, {**options, "store": store})
-    executions: list[Execution] = []
-    with reported_errors(options, guard, lambda: any(one.has_run for one in executions)):
+    with reported_errors(options, guard) as executions:
         ctx.exit(_score(run, store, options, guard, executions))
 
 
 def _score(
     run: str, store: str | None, options: dict[str, Any], guard: MakeGuard, executions: list[Execution]
 ) -> int:
-    from proctor.cli.eval.execution import Execution, ResultOutputs
+    from proctor.cli.eval.execution import Execution
     from proctor.cli.outputs import parse_outputs
     from proctor.cli.process import reserve_stdout
     from proctor.cli.run_flags import read_settings
@@ -88,15 +87,10 @@ def _score(
     outputs = parse_outputs(options["reports"], options["format_"], guard)
     opened = open_runs(store)
     with closing(opened), reserve_stdout() as stdout:
-        result_outputs = ResultOutputs(
-            outputs,
-            bool(options["details"] or common().verbose),
-            color=False if common().no_color else None,
-            resume_hint="`proctor score {run}{store}` re-scores it",
-        )
-        execution = Execution(result_outputs, stdout)
+        hint = "`proctor score {run}{store}` re-scores it"
+        execution = Execution(stdout, outputs, terminal_options(verbose=options["details"]), resume_hint=hint)
         executions.append(execution)
-        execution.afterwards = lambda runs: _afterwards(opened, runs[0], result_outputs, execution, stdout)
+        execution.afterwards = lambda runs: _afterwards(opened, runs[0], execution)
         return execution.carry_out(_scoring(run, opened, options, settings.judge))
 
 
@@ -119,24 +113,19 @@ def _scoring(run: str, store: Store, options: dict[str, Any], setting: str | Non
     return judge
 
 
-def _afterwards(
-    store: Store, result: RunResult, result_outputs: ResultOutputs, execution: Execution, stdout: TextIO
-) -> None:
+def _afterwards(store: Store, result: RunResult, execution: Execution) -> None:
     """Show the changed verdicts, and suggest `proctor resume` if the run is incomplete."""
     from proctor.cli.messages import notify
     from proctor.runs.storage.open import store_option
     from proctor.schema.results.run_result import Outcome
 
-    _show_changes(store, result, result_outputs, execution, stdout)
+    _show_changes(store, result, execution)
     if result.counts.get(Outcome.NOT_RUN):
         notify(f"not all of it was run: `proctor resume {result.run_id}{store_option(store)}` resumes it")
 
 
-def _show_changes(
-    store: Store, result: RunResult, result_outputs: ResultOutputs, execution: Execution, stdout: TextIO
-) -> None:
+def _show_changes(store: Store, result: RunResult, execution: Execution) -> None:
     """Show the cases whose outcome differs from the previous scoring."""
-    from proctor.reports.base import ReportOptions
     from proctor.reports.content.rescoring_changes import changes_of, write_changes
     from proctor.schema.results.manifest import counting
 
@@ -150,6 +139,4 @@ def _show_changes(
         store.outcomes(result.run_id, now),
         numbers=(before, now),
     )
-    write_changes(
-        changes, stdout, options=ReportOptions(verbose=result_outputs.verbose, color=result_outputs.color)
-    )
+    write_changes(changes, execution.stdout, options=execution.options)

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from proctor.cli.command_base import SectionedCommand, argument, common, common_options, option
+from proctor.cli.command_base import (
+    SectionedCommand,
+    argument,
+    common,
+    common_options,
+    option,
+    terminal_options,
+)
 from proctor.cli.file_changes import show_difference
 from proctor.cli.messages import notify
 from proctor.common.safe_text import clean, count_text
@@ -119,7 +126,7 @@ def _rewrite(tests: Sequence[Rewritten], folder: Path, *, write: bool) -> None:
     if not tests:
         return
     for one in tests:
-        show_difference(one.path, one.before, one.after, context=0)
+        show_difference(one.path, one.before, one.after)
     count = count_text(len(tests), "file")
     if (write or sys.stdin.isatty()) and (changed := uncommitted_changes(folder)):
         notify(
@@ -194,7 +201,6 @@ def _run(survey: Survey, *, run_agents: bool) -> list[RunResult]:
 
 def _run_one(agent: Path, sets: Sequence[Path]) -> RunResult | None:
     from proctor.cli.outputs import report_for
-    from proctor.reports.base import ReportOptions
     from proctor.runs.evaluate import evaluate_sync
 
     try:
@@ -203,7 +209,7 @@ def _run_one(agent: Path, sets: Sequence[Path]) -> RunResult | None:
         for line in str(problem).splitlines():
             click.echo(clean(f"RUN      {agent}: {line}"))
         return None
-    report_for(sys.stdout).write([run], sys.stdout, options=ReportOptions())
+    report_for(sys.stdout).write([run], sys.stdout, options=terminal_options())
     return run
 
 

@@ -20,9 +20,10 @@ from proctor.cli.command_base import (
     common_options,
     option,
     report_outputs,
+    terminal_options,
 )
 from proctor.cli.messages import notify
-from proctor.cli.outputs import HTML, Place, ResultReports, output_guard, write_places
+from proctor.cli.outputs import HTML, ResultOutput, ResultReports, output_guard, write_result
 from proctor.cli.run_flags import run_options
 from proctor.errors import SetupError
 from proctor.runs.storage.open import store_url
@@ -118,18 +119,16 @@ def _audit(
     """Audit the sets and write the reports; return the result, and how it differs from --baseline."""
     from proctor.authoring.audit.audit_baseline import compare_with, load_baseline
     from proctor.authoring.audit.audit_report import ShownAudit, write_for_people
-    from proctor.reports.base import ReportOptions
 
-    places = reports.places(options["reports"], options["format_"])
-    store = _store(options, places)
+    outputs = reports.outputs(options["reports"], options["format_"])
+    store = _store(options, outputs)
     earlier = None if options["baseline"] is None else load_baseline(options["baseline"], options["seed"])
     result = _make(sets, options, store)
     change = None if earlier is None else compare_with(earlier, result)
-    report_options = ReportOptions(verbose=bool(common().verbose), color=False if common().no_color else None)
-    audit = ShownAudit(result, report_options, change, options["case"])
-    if not any(place.path is None for place in places):
+    audit = ShownAudit(result, terminal_options(), change, options["case"])
+    if not any(output.path is None for output in outputs):
         write_for_people(audit, sys.stdout)
-    write_places(places, audit, sys.stdout)
+    write_result(outputs, audit, sys.stdout)
     return result, change
 
 
@@ -156,7 +155,7 @@ def _make(sets: Sequence[str], options: Mapping[str, Any], store: str | None) ->
 # --- Its store and its reports ----------------------------------------------------------------------------------------
 
 
-def _store(options: Mapping[str, Any], places: Sequence[Place[ShownAudit]]) -> str | None:
+def _store(options: Mapping[str, Any], outputs: Sequence[ResultOutput[ShownAudit]]) -> str | None:
     """Return the URL of the store; `None` if the audit is not kept: in memory, or because only one case is shown.
 
     Raises:
@@ -168,7 +167,7 @@ def _store(options: Mapping[str, Any], places: Sequence[Place[ShownAudit]]) -> s
         )
     url = store_url(options["store"])
     is_kept = options["case"] is None and split_url(url)[0] != "memory"
-    if not is_kept and any(place.name == HTML for place in places):
+    if not is_kept and any(output.name == HTML for output in outputs):
         raise SetupError(
             "--report html shows an audit that is kept: leave --case and --store memory: out, or choose another report"
         )

@@ -20,14 +20,14 @@ from proctor.cli.command_base import (
     Number,
     SectionedCommand,
     argument,
-    common,
     common_options,
     format_option,
     option,
     output_options,
     store_option,
+    terminal_options,
 )
-from proctor.cli.outputs import ResultReports, output_guard, write_places
+from proctor.cli.outputs import ResultReports, output_guard, write_result
 from proctor.errors import SetupError, UnknownNameError
 from proctor.reports.base import ReportOptions
 from proctor.reports.formats.json_text import write_json
@@ -160,12 +160,6 @@ def compare(
     ctx.exit(code)
 
 
-def _options() -> ReportOptions:
-    from proctor.reports.base import ReportOptions
-
-    return ReportOptions(verbose=bool(common().verbose), color=False if common().no_color else None)
-
-
 def _show_case(
     base: str, candidate: str, case: str, baseline: str | None, store: str | None, options: Mapping[str, Any]
 ) -> None:
@@ -174,7 +168,7 @@ def _show_case(
         raise SetupError("--report and --format are about whole runs: leave the case out, or give --json")
     if baseline is not None:
         base = run_of_baseline(baseline, store)
-    show_parting((base, candidate), case, store, sys.stdout, None if as_json else _options())
+    show_parting((base, candidate), case, store, sys.stdout, None if as_json else terminal_options())
 
 
 def _compare(
@@ -188,7 +182,7 @@ def _compare(
     from proctor.analysis.compare.compare_runs import compare_sync
     from proctor.analysis.compare.comparison_report import write_comparison
 
-    places = reports.places(options["reports"], options["format_"])
+    outputs = reports.outputs(options["reports"], options["format_"])
     comparison = compare_sync(
         base,
         candidate,
@@ -203,9 +197,9 @@ def _compare(
         strict=options["strict"],
         baseline=baseline,
     )
-    if not any(place.path is None for place in places):
-        write_comparison(comparison, sys.stdout, options=_options())
-    write_places(places, comparison, sys.stdout)
+    if not any(output.path is None for output in outputs):
+        write_comparison(comparison, sys.stdout, options=terminal_options())
+    write_result(outputs, comparison, sys.stdout)
     return comparison.exit_code
 
 

@@ -12,10 +12,10 @@ from proctor.cli.command_base import (
     Number,
     SectionedCommand,
     argument,
-    common,
     common_options,
     option,
     store_option,
+    terminal_options,
 )
 from proctor.cli.runs.times import Moment
 
@@ -124,11 +124,9 @@ def _check_metric(run_history: RunHistory, metric: str) -> None:
 def _write(run_history: RunHistory, metric: str, *, as_json: bool) -> None:
     from proctor.analysis.history.history_data import history_data
     from proctor.analysis.history.history_report import write_history
-    from proctor.reports.base import ReportOptions
     from proctor.reports.formats.json_text import write_json
 
     if as_json:
         write_json(history_data(run_history, metric), sys.stdout)
         return
-    options = ReportOptions(verbose=bool(common().verbose), color=False if common().no_color else None)
-    write_history(run_history, sys.stdout, metric=metric, options=options)
+    write_history(run_history, sys.stdout, metric=metric, options=terminal_options())

@@ -12,10 +12,10 @@ from proctor.cli.command_base import (
     SectionedCommand,
     SectionedGroup,
     argument,
-    common,
     common_options,
     option,
     store_option,
+    terminal_options,
 )
 from proctor.cli.run_flags import run_option, run_options
 
@@ -107,7 +107,6 @@ def calibrate(*, run: str, labels: str | None, model: str | None, no_keep: bool,
 
     from proctor.analysis.calibration.calibrate import calibrate_sync
     from proctor.analysis.calibration.calibration_report import calibration_data, write_calibration
-    from proctor.reports.base import ReportOptions
     from proctor.reports.formats.json_text import write_json
     from proctor.runs.setup.settings import load_settings, prepare_process, usage_limits
 
@@ -118,7 +117,7 @@ def calibrate(*, run: str, labels: str | None, model: str | None, no_keep: bool,
     if as_json:
         write_json(calibration_data(report), sys.stdout)
     else:
-        write_calibration(report, sys.stdout, options=ReportOptions(verbose=bool(common().verbose)))
+        write_calibration(report, sys.stdout, options=terminal_options())
 
 
 @judge.command(

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from proctor.cli.command_base import Number, SectionedCommand, common, common_options, option, store_option
+from proctor.cli.command_base import (
+    Number,
+    SectionedCommand,
+    common_options,
+    option,
+    store_option,
+    terminal_options,
+)
 from proctor.cli.runs.times import Moment
 
 if TYPE_CHECKING:
@@ -173,11 +180,9 @@ def _nothing(store: Store, count: int, kind: RunKind) -> str:
 def _write(entries: Iterator[ListedRun] | list[ListedRun], more: int, *, as_json: bool) -> None:
     import sys
 
-    from proctor.reports.base import ReportOptions
     from proctor.reports.content.run_list import write_list, write_list_json
 
     if as_json:
         write_list_json(entries, sys.stdout)
     elif listed_runs := list(entries):
-        options = ReportOptions(color=False if common().no_color else None)
-        write_list(listed_runs, sys.stdout, more=more, options=options)
+        write_list(listed_runs, sys.stdout, more=more, options=terminal_options())

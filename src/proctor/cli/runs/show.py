@@ -23,6 +23,7 @@ from proctor.cli.command_base import (
     option,
     output_options,
     store_option,
+    terminal_options,
 )
 from proctor.cli.messages import ERROR, notify
 from proctor.common.safe_text import clean_json
@@ -113,8 +114,6 @@ def show(run: str, case: str | None, *, store: str | None, **options: Any) -> No
     """
     from proctor.cli.outputs import output_guard, reported_errors
 
-    options["verbose"] = bool(common().verbose)
-    options["color"] = False if common().no_color else None
     if case is None:
         with reported_errors(options, lambda: output_guard({**options, "store": store})):
             if code := show_run(run, store, options, sys.stdout):
@@ -154,9 +153,9 @@ def show_run(name: str, store_url: str | None, options: Mapping[str, Any], stdou
         judging = judging_number(store.judgings(run_id), options["judging"])
         result = store.load(run_id, judging)
         if not any(output.path is None for output in outputs):
-            _show_for_people(store, result, judging, options, stdout)
+            _show_for_people(store, result, judging, stdout)
         if not write_outputs(
-            outputs, [result], stdout, verbose=options["verbose"], store=store, judging=judging
+            outputs, [result], stdout, verbose=bool(common().verbose), store=store, judging=judging
         ):
             return ERROR
     if late:
@@ -197,17 +196,14 @@ def _case_hint(store: Store, name: str) -> str:
     return ""
 
 
-def _show_for_people(
-    store: Store, result: RunResult, judging: int, options: Mapping[str, Any], stdout: TextIO
-) -> None:
+def _show_for_people(store: Store, result: RunResult, judging: int, stdout: TextIO) -> None:
     from proctor.cli.outputs import report_for
-    from proctor.reports.base import ReportOptions
     from proctor.reports.content.run_list import write_run_header
     from proctor.runs.storage.lookup import listed_run
     from proctor.runs.storage.open import store_option
     from proctor.schema.results.manifest import RunState
 
-    report_options = ReportOptions(verbose=options["verbose"], color=options["color"])
+    report_options = terminal_options()
     entry = listed_run(store, result.run_id)
     write_run_header(entry, judging, stdout, options=report_options)
     report_for(stdout).write([result], stdout, options=report_options)
@@ -238,7 +234,6 @@ def show_case(
     Raises:
         SetupError: the run, case, trial or scoring does not exist, or an option does not apply.
     """
-    from proctor.reports.base import ReportOptions
     from proctor.reports.content.case_blocks import write_case
     from proctor.runs.storage.lookup import find_case, lacks_reasons, listed_run, view_case
     from proctor.runs.storage.open import open_runs
@@ -261,7 +256,7 @@ def show_case(
     if options["as_json"]:
         stdout.write(_as_json(view))
     else:
-        write_case(view, stdout, options=ReportOptions(verbose=options["verbose"], color=options["color"]))
+        write_case(view, stdout, options=terminal_options())
         if lacks_reasons(view.case):
             stdout.flush()
             notify(
@@ -279,7 +274,6 @@ def _show_audit(
     """Show an audit, or the mutants that survive in one of its cases."""
     from proctor.authoring.audit.audit_report import WRITERS, ShownAudit, write_for_people
     from proctor.authoring.audit.stored_audit import load_audit, load_case_audit
-    from proctor.reports.base import ReportOptions
 
     form = "json" if options["as_json"] else options["format_"]
     unfit = [flag for name, flag in _OF_RUNS.items() if options[name]]
@@ -289,8 +283,9 @@ def _show_audit(
             f"{what} is about a run, and {run_id} is an audit: show it without, or with --format {', '.join(WRITERS)}"
         )
     result = load_audit(store, run_id) if case is None else load_case_audit(store, run_id, case)
-    report_options = ReportOptions(verbose=options["verbose"], color=options["color"])
-    audit = ShownAudit(result, report_options, eval_id=None if case is None else next(result.cases).eval_id)
+    audit = ShownAudit(
+        result, terminal_options(), eval_id=None if case is None else next(result.cases).eval_id
+    )
     write = write_for_people if form is None else WRITERS[form]
     write(audit, stdout)
 

@@ -13,10 +13,10 @@ import click
 from proctor.cli.command_base import (
     SectionedCommand,
     argument,
-    common,
     common_options,
     option,
     report_options,
+    terminal_options,
 )
 from proctor.cli.run_flags import judge_options
 from proctor.engine.run_options import Use, options_of
@@ -77,15 +77,14 @@ def score_trace(ctx: click.Context, /, traces: tuple[str, ...], **options: Any) 
 
     inputs = [*traces, *options["sets"], *([options["config"]] if options["config"] else [])]
     guard = partial(output_guard, options, inputs=[Path(one) for one in inputs])
-    executions: list[Execution] = []
-    with reported_errors(options, guard, lambda: any(one.has_run for one in executions)):
+    with reported_errors(options, guard) as executions:
         ctx.exit(_score_traces(traces, options, guard, executions))
 
 
 def _score_traces(
     traces: Sequence[str], options: dict[str, Any], guard: MakeGuard, executions: list[Execution]
 ) -> int:
-    from proctor.cli.eval.execution import Execution, ResultOutputs
+    from proctor.cli.eval.execution import Execution
     from proctor.cli.outputs import open_targets, parse_outputs
     from proctor.cli.process import reserve_stdout
     from proctor.cli.run_flags import read_settings
@@ -98,20 +97,12 @@ def _score_traces(
         for name, value in engine_options(options, settings).items()
         if name in options_of(Use.SCORE)
     }
-    outputs, targets = (
-        parse_outputs(options["reports"], options["format_"], guard),
-        open_targets(options["stores"], settings),
-    )
-    result_outputs = ResultOutputs(
-        outputs,
-        bool(options["details"] or common().verbose),
-        color=False if common().no_color else None,
-        targets=targets,
-        resume_hint="`proctor score {run}{store}` re-scores it",
-    )
+    outputs = parse_outputs(options["reports"], options["format_"], guard)
+    targets = open_targets(options["stores"], settings)
+    shown, hint = terminal_options(verbose=options["details"]), "`proctor score {run}{store}` re-scores it"
     with closing(targets), reserve_stdout() as stdout:
         start = _scoring(traces, options["sets"], {**scoring_options, "store": targets.store})
-        executions.append(Execution(result_outputs, stdout))
+        executions.append(Execution(stdout, outputs, shown, targets, hint))
         return executions[-1].carry_out(start)
 
 
