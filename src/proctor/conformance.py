@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any, ClassVar
 from unittest import SkipTest
 
-from proctor.engine.execution.run_control import run_sync, sync_form
+from proctor.engine.execution.run_control import run_sync
+from proctor.runs.arguments import sync_form
 from proctor.runs.conformance.check_agent import (
     CHECKS,
     MESSAGES,

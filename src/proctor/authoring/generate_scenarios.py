@@ -7,9 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
-from proctor.engine.execution.run_control import sync_form
 from proctor.errors import SetupError, SetupProblems, did_you_mean
-from proctor.runs.arguments import AgentLike, EvalSetLike
+from proctor.runs.arguments import AgentLike, EvalSetLike, sync_form
 from proctor.schema.format.case import (
     ConversationGenerationConfig,
     ConversationScenario,

@@ -24,7 +24,6 @@ from proctor.schema.evidence.trial import CONFIGURATION, Failure, FailureKind
 from proctor.schema.results.run_result import RunResult
 
 if TYPE_CHECKING:
-    from proctor.cli.eval.execution import Execution
     from proctor.stores.adk_history import AdkFiles
     from proctor.stores.base import Store
 
@@ -241,12 +240,12 @@ def _shows_extras(report: Report) -> bool:
 
 
 @contextmanager
-def reported_errors(options: Mapping[str, Any], guard: MakeGuard) -> Iterator[list[Execution]]:
+def reported_errors(options: Mapping[str, Any], guard: MakeGuard) -> Iterator[list[Any]]:
     """Write a configuration error raised inside the block into every requested report, then re-raise it.
 
-    The block gets a list for its executions. If one of them has run, write nothing: the reports then belong to a run.
+    The block gets a list for each `Execution`. If one of them has run, write nothing: the reports then belong to a run.
     """
-    executions: list[Execution] = []
+    executions: list[Any] = []
     try:
         yield executions
     except SetupError as error:

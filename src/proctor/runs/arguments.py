@@ -1,4 +1,4 @@
-"""Types and checks of the arguments of the Python API: agents, eval sets, configs, options, stores and runs.
+"""Types and checks of the arguments of the Python API: agents, eval sets, configs, options, stores and runs; its synchronous forms.
 
 The types of the options are generated from their declarations in `engine/run_options.py`.
 """
@@ -6,9 +6,10 @@ The types of the options are generated from their declarations in `engine/run_op
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeAlias, TypedDict, TypeVar
 
 from proctor.common.option_kinds import LARGEST, number_problem
 from proctor.errors import SetupError
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from proctor.schema.format.case import EvalSet
     from proctor.schema.format.config import EvalConfig
     from proctor.stores.base import Store
+
+Answer = TypeVar("Answer")
+Arguments = ParamSpec("Arguments")
 
 AgentLike = Any
 """An AGENT string, or an object of any recognised kind: see `proctor.load_agent`."""
@@ -148,6 +152,22 @@ class SessionOptions(TypedDict, total=False):
 
 
 # --- generated: end
+
+
+def sync_form(
+    main: Callable[Arguments, Coroutine[Any, Any, Answer]],
+) -> Callable[Arguments, Answer]:
+    """Return a function with the parameters of `main` that runs it from synchronous code."""
+
+    @wraps(main)
+    def run(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Answer:
+        from proctor.engine.execution.run_control import run_sync
+
+        return run_sync(lambda: main(*args, **kwargs))
+
+    run.__name__ = run.__qualname__ = f"{main.__name__}_sync"
+    run.__doc__ = f"Run `{main.__name__}` from synchronous code."
+    return run
 
 
 def lines_of(error: ValidationError) -> list[str]:

@@ -10,8 +10,7 @@ from math import sqrt
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any, Unpack
 
-from proctor.engine.execution.run_control import sync_form
-from proctor.runs.arguments import AgentLike, EvalSetLike, EvaluateOptions
+from proctor.runs.arguments import AgentLike, EvalSetLike, EvaluateOptions, sync_form
 from proctor.runs.storage.open import NoRunsError, is_open, open_runs
 from proctor.schema.results.manifest import RunState
 from proctor.schema.results.model_usage import Estimate, Forecast, PurposeEstimate

@@ -7,9 +7,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import nullcontext, suppress
 from typing import TYPE_CHECKING, Self, Unpack
 
-from proctor.engine.execution.run_control import sync_form
 from proctor.errors import ProctorError, SetupError, StoreError
-from proctor.runs.arguments import AgentLike, EvalSetLike, EvaluateOptions
+from proctor.runs.arguments import AgentLike, EvalSetLike, EvaluateOptions, sync_form
 from proctor.runs.attempts import begun, ended, recorded_attempt
 
 if TYPE_CHECKING:

@@ -6,13 +6,12 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
-from proctor.engine.execution.run_control import sync_form
 from proctor.engine.execution.run_recorder import StoredRun
 from proctor.engine.planning.plan import Plan, make_plan
 from proctor.engine.planning.set_plan import SetPlan, SetRequest
 from proctor.engine.run_options import RunOptions, Use, options_of
 from proctor.errors import SetupError, SetupProblems
-from proctor.runs.arguments import ConfigLike, ScoreOptions
+from proctor.runs.arguments import ConfigLike, ScoreOptions, sync_form
 from proctor.runs.attempts import find_current_run
 from proctor.runs.evaluate import carry_out
 from proctor.runs.load import read_config

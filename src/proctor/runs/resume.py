@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 from proctor.common.secrets import HIDDEN
-from proctor.engine.execution.run_control import sync_form
 from proctor.engine.execution.run_recorder import StoredRun
 from proctor.engine.run_options import OPTIONS, WORKERS, Group, Use, options_of
 from proctor.engine.trial.conversation import HOOKS
 from proctor.errors import NothingToRunError, SetupError, SetupProblems
-from proctor.runs.arguments import AgentLike, EvalSetLike, EvaluateOptions, SessionOptions
+from proctor.runs.arguments import AgentLike, EvalSetLike, EvaluateOptions, SessionOptions, sync_form
 from proctor.runs.attempts import NoAttemptError, find_current_run, recorded_attempt
 from proctor.runs.evaluate import carry_out
 from proctor.runs.resume_changes import changes, plain

@@ -9,11 +9,10 @@ from typing import Any
 from pydantic import ValidationError
 
 from proctor.common.registry import METRICS
-from proctor.engine.execution.run_control import sync_form
 from proctor.engine.run_options import RunOptions
 from proctor.errors import SetupError, SetupProblems
 from proctor.metrics.base import CaseView
-from proctor.runs.arguments import ConfigLike, lines_of
+from proctor.runs.arguments import ConfigLike, lines_of, sync_form
 from proctor.runs.attempts import begun, ended
 from proctor.runs.load import load_config
 from proctor.runs.setup.judge_and_user import JudgesOnDemand

@@ -30,10 +30,9 @@ from proctor.analysis.compare.compare_runs import compare
 from proctor.analysis.compare.measures import PairedScore, by_case
 from proctor.common.option_kinds import number_problem
 from proctor.common.safe_text import count_text
-from proctor.engine.execution.run_control import sync_form
 from proctor.errors import NoLooksLeftError, SetupError
 from proctor.reports.content.summary import points
-from proctor.runs.arguments import AgentLike, ConfigLike, EvalSetLike, EvaluateOptions
+from proctor.runs.arguments import AgentLike, ConfigLike, EvalSetLike, EvaluateOptions, sync_form
 from proctor.runs.attempts import recorded_attempt
 from proctor.runs.storage.open import StoreLike, is_open, open_store
 from proctor.schema.analysis.acceptance import Acceptance

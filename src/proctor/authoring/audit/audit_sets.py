@@ -16,13 +16,12 @@ from proctor.authoring.audit.null_agents import FOR_JUDGES
 from proctor.authoring.audit.proposals.propose import propose
 from proctor.authoring.audit.recordings import RunConversations, open_conversations, recordings_of
 from proctor.authoring.audit.stored_audit import store_audit, stored_run_of
-from proctor.engine.execution.run_control import sync_form
 from proctor.engine.execution.run_recorder import Answers, StoredRun
 from proctor.engine.planning.set_plan import SetPlan
 from proctor.errors import SetupError, UnknownNameError, did_you_mean
 from proctor.judges.base import Judges
 from proctor.reports.content.summary import money_by_purpose
-from proctor.runs.arguments import AgentLike, ConfigLike, EvalSetLike
+from proctor.runs.arguments import AgentLike, ConfigLike, EvalSetLike, sync_form
 from proctor.runs.setup.prepare import Prepared, prepare
 from proctor.runs.storage.open import StoreLike, is_open
 from proctor.schema.analysis.audit_result import (

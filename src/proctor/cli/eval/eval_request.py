@@ -340,9 +340,9 @@ def _run_and_show(words: Sequence[str], options: Mapping[str, Any], executions: 
         request = EvalRequest(words, options, settings)
         if request.is_empty:
             return _say_nothing_to_run(f"every case passed in {options['failed']}", request, stdout)
-        shown = terminal_options(verbose=options["details"], only_different=options["only_different"])
+        look = terminal_options(verbose=options["details"], only_different=options["only_different"])
         with closing(request.targets), attempts_recorded_by_caller():
-            execution = Execution(stdout, request.outputs, shown, request.targets)
+            execution = Execution(stdout, request.outputs, look, request.targets)
             executions.append(execution)
             try:
                 return _carry_out(request, execution)

@@ -99,10 +99,10 @@ def _score_traces(
     }
     outputs = parse_outputs(options["reports"], options["format_"], guard)
     targets = open_targets(options["stores"], settings)
-    shown, hint = terminal_options(verbose=options["details"]), "`proctor score {run}{store}` re-scores it"
+    look, hint = terminal_options(verbose=options["details"]), "`proctor score {run}{store}` re-scores it"
     with closing(targets), reserve_stdout() as stdout:
         start = _scoring(traces, options["sets"], {**scoring_options, "store": targets.store})
-        executions.append(Execution(stdout, outputs, shown, targets, hint))
+        executions.append(Execution(stdout, outputs, look, targets, hint))
         return executions[-1].carry_out(start)
 
 

@@ -6,8 +6,7 @@ import asyncio
 import threading
 from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping
 from contextlib import suppress
-from functools import wraps
-from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 from proctor.common.async_tools import is_within_a_loop
 from proctor.errors import EvalError
@@ -16,7 +15,6 @@ if TYPE_CHECKING:
     from proctor.schema.results.run_result import CaseResult, Outcome, RunResult
 
 Answer = TypeVar("Answer")
-Arguments = ParamSpec("Arguments")
 
 _LAST_WORDS = 1.0
 """Seconds that leftover tasks get to end once they are cancelled."""
@@ -32,20 +30,6 @@ def run_sync(main: Callable[[], Coroutine[object, object, Answer]]) -> Answer:
         EvalError: code of an agent, a tool or a metric cancelled the run itself.
     """
     return _in_a_thread(lambda: _run(main)) if is_within_a_loop() else _run(main)
-
-
-def sync_form(
-    main: Callable[Arguments, Coroutine[Any, Any, Answer]],
-) -> Callable[Arguments, Answer]:
-    """Return a function with the parameters of `main` that runs it from synchronous code."""
-
-    @wraps(main)
-    def run(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Answer:
-        return run_sync(lambda: main(*args, **kwargs))
-
-    run.__name__ = run.__qualname__ = f"{main.__name__}_sync"
-    run.__doc__ = f"Run `{main.__name__}` from synchronous code."
-    return run
 
 
 class OwnLoop:
