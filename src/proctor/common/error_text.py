@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import traceback
 
+from proctor.common.safe_text import cut_text
+
 _LONGEST = 2_000
 _LONGEST_TRACEBACK = 50_000
 
@@ -15,7 +17,7 @@ def safe_repr(value: object, limit: int = 120) -> str:
         text = repr(value)
     except BaseException as error:  # noqa: BLE001 - a foreign repr may raise anything
         return f"{kind} (its repr raised {type(error).__name__})"
-    text = text if len(text) <= limit else text[: limit - 1] + "…"
+    text = cut_text(text, limit)
     return text if text.startswith((kind, "<")) else f"{kind} {text}"
 
 
@@ -28,14 +30,14 @@ def safe_str(error: BaseException) -> str:
     if isinstance(error, BaseExceptionGroup):
         inside = "; ".join(f"{type(e).__name__}: {safe_str(e)}" for e in error.exceptions[:5])
         text = f"{text}: {inside}"
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+    return cut_text(text, _LONGEST)
 
 
 def traceback_text(error: BaseException, *, limit: int = 20) -> str:
     """Return the last `limit` frames of an exception's traceback as text; never raises."""
     try:
         text = "".join(traceback.format_exception(type(error), error, error.__traceback__, limit=-limit))
-        return text if len(text) <= _LONGEST_TRACEBACK else text[: _LONGEST_TRACEBACK - 1] + "…"
+        return cut_text(text, _LONGEST_TRACEBACK)
     except BaseException:  # noqa: BLE001 - formatting reads foreign code, too
         frames = traceback.format_tb(error.__traceback__, limit=-limit)
         return "".join([*frames, type(error).__name__])

@@ -103,6 +103,16 @@ def count_text(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
+def cut_text(text: str, most: int) -> str:
+    """Return `text` cut to at most `most` characters, the last of which is then “…”."""
+    return text if len(text) <= most else f"{text[: max(most - 1, 0)]}…"
+
+
+def one_line(text: str, most: int) -> str:
+    """Return `text` on one line of at most `most` characters."""
+    return cut_text(" ".join(text.split()), most)
+
+
 def shorten(text: str, width: int, *, mark: str = "…") -> str:
     """Return `text` cut to at most `width` columns, ending in `mark` where something was cut.
 

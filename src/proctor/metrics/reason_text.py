@@ -6,6 +6,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 
 from proctor.common.json_values import json_line
+from proctor.common.safe_text import cut_text
 from proctor.metrics.trajectory.call_matching import Call
 
 TYPE_WORDS = {
@@ -85,8 +86,7 @@ def shown_texts(texts: Iterable[str]) -> str:
 
 
 def _shorten(text: str, longest: int) -> str:
-    text = _plain(text)
-    return text if len(text) <= longest else f"{text[: longest - 1]}…"
+    return cut_text(_plain(text), longest)
 
 
 def _plain(text: str) -> str:

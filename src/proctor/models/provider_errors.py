@@ -8,6 +8,7 @@ from http import HTTPStatus
 
 from proctor.common.error_text import safe_str
 from proctor.common.network import read_retry_after
+from proctor.common.safe_text import one_line
 from proctor.common.secrets import hide_secrets
 from proctor.models.base import ModelError, ModelFault
 
@@ -112,8 +113,7 @@ def _message_in_body(body: object) -> str:
 
 def _first_line(text: str) -> str:
     """Return a text as one line of limited length, without secrets: providers repeat unknown keys."""
-    line = " ".join(hide_secrets(text).split())
-    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
+    return one_line(hide_secrets(text), _LONGEST)
 
 
 def _positive(value: object) -> float | None:

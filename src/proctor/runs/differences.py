@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from proctor.common.safe_text import count_text
+from proctor.common.safe_text import count_text, cut_text
 from proctor.schema.analysis.comparison import PASSED, Comparison, RunDifference
 from proctor.schema.results.manifest import (
     UNKNOWN_MODULES,
@@ -359,7 +359,7 @@ def _value(value: object) -> str:
     if value is None:
         return "not given"
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+    return cut_text(text, _LONGEST)
 
 
 # --- unknown code: metrics that may have changed unnoticed ------------------------------------------------------------

@@ -16,7 +16,13 @@ from proctor.authoring.audit.answer_spans import (
     statement_spans,
     states_something,
 )
-from proctor.authoring.audit.mutant import Change, Events, Operator, Recording, answer_with, shorten_change
+from proctor.authoring.audit.mutant import (
+    Change,
+    Operator,
+    Recording,
+    shorten_change,
+    with_answer,
+)
 from proctor.authoring.audit.wrong_facts import facts_of
 
 _POSITIVE = r"(?i:(?![^,;:.()]*(?:\b(?:not|no|never|nothing|none|nobody|nowhere|neither|nor|hardly|only|cannot)\b|n['’]t\b)))"
@@ -156,7 +162,7 @@ def _in_other_language(recording: Recording, random: Random) -> Iterator[Change]
             facts = facts_of(answer)
             text = f"{opening} {introduction} {', '.join(facts)}." if facts else opening
             yield Change(
-                turn, f"in {language}: {shorten_change(text)}", partial(_answered, recording, turn, text)
+                turn, f"in {language}: {shorten_change(text)}", partial(with_answer, recording, turn, text)
             )
 
 
@@ -168,11 +174,7 @@ def _each_turn(texts: Texts, recording: Recording, random: Random) -> Iterator[C
     for turn, answer in enumerate(recording.answers):
         for changed, fault in texts(answer, random):
             if changed.strip() and changed.split() != answer.split():
-                yield Change(turn, fault, partial(_answered, recording, turn, changed))
-
-
-def _answered(recording: Recording, turn: int, text: str) -> dict[int, Events]:
-    return {turn: answer_with(recording.turns[turn], text)}
+                yield Change(turn, fault, partial(with_answer, recording, turn, changed))
 
 
 def _previous(recording: Recording, _: Random) -> Iterator[Change]:
@@ -181,7 +183,7 @@ def _previous(recording: Recording, _: Random) -> Iterator[Change]:
         before, now = recording.answers[turn - 1], recording.answers[turn]
         if before.strip() and now.strip() and before.lower().split() != now.lower().split():
             fault = f"the answer of turn {turn} again"
-            yield Change(turn, fault, partial(_answered, recording, turn, before))
+            yield Change(turn, fault, partial(with_answer, recording, turn, before))
 
 
 OPERATORS = (

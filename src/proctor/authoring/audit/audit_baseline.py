@@ -17,7 +17,17 @@ from pydantic import BaseModel, ValidationError
 from proctor.common.safe_text import count_text
 from proctor.errors import SetupError
 from proctor.files.eval_sets.documents import read_document
-from proctor.reports.content.text_blocks import Block, Column, Gap, Line, Look, Role, Row, Span, Table
+from proctor.reports.content.text_blocks import (
+    Block,
+    Column,
+    Gap,
+    Look,
+    Role,
+    Row,
+    Span,
+    Table,
+    text_line,
+)
 from proctor.schema.analysis.audit_result import AuditResult, CaseAudit, Fate
 
 _FEW = 4
@@ -199,7 +209,7 @@ def change_data(change: AuditChange) -> dict[str, Any]:
 
 def change_blocks(change: AuditChange, audit: AuditResult, look: Look) -> Iterator[Block]:
     """Yield what an audit catches less than the baseline, and what it catches more."""
-    yield _line(change_sentence(change, audit), "strong")
+    yield text_line(change_sentence(change, audit), role="strong")
     changed = [(name, one) for name, one in change.classes.items() if one.before != one.now]
     if changed:
         yield Table(_CLASSES, [_class_row(audit.operators[name][0], one) for name, one in changed], indent=2)
@@ -207,7 +217,7 @@ def change_blocks(change: AuditChange, audit: AuditResult, look: Look) -> Iterat
     if lost:
         yield Table(_LOST, [_lost_row(each, audit) for each in lost], indent=2)
     if len(change.lost) > len(lost):
-        yield _line(f"  … and {len(change.lost) - len(lost):,} more (-v)")
+        yield text_line(f"  … and {len(change.lost) - len(lost):,} more (-v)")
     yield from _case_lines(change, audit)
     yield Gap(is_everywhere=True)
 
@@ -215,13 +225,13 @@ def change_blocks(change: AuditChange, audit: AuditResult, look: Look) -> Iterat
 def _case_lines(change: AuditChange, result: AuditResult) -> Iterator[Block]:
     """Yield the cases and classes of the baseline that are not compared."""
     for eval_id, problem in change.without_mutants.items():
-        yield _line(f"{eval_id} can no longer be audited: {problem}", "bad")
+        yield text_line(f"{eval_id} can no longer be audited: {problem}", role="bad")
     if change.lost_classes:
         labels = ", ".join(result.operators[name][0] for name in change.lost_classes)
-        yield _line(f"no case has these faults any more: {labels}", "bad")
+        yield text_line(f"no case has these faults any more: {labels}", role="bad")
     if change.removed:
         names = f"{', '.join(change.removed[:_FEW])}{', …' if len(change.removed) > _FEW else ''}"
-        yield _line(f"not compared, these cases are no longer there: {names}", "dim")
+        yield text_line(f"not compared, these cases are no longer there: {names}", role="dim")
 
 
 def _one_of_each_class(lost: Sequence[MutantChange]) -> Sequence[MutantChange]:
@@ -267,12 +277,12 @@ def _class_row(label: str, one: ClassChange) -> Row:
     )
 
 
+def case_name(one: CaseAudit | MutantChange) -> str:
+    """Return the id of a case, with its place if it has one."""
+    return f"{one.eval_id} ({one.place})" if one.place else one.eval_id
+
+
 def _lost_row(each: MutantChange, audit: AuditResult) -> Row:
     turn = "" if each.turn is None else f"turn {each.turn + 1}: "
-    case = f"{each.eval_id} ({each.place})" if each.place else each.eval_id
     fault = f"{audit.operators[each.operator][0]}: {turn}{each.fault}"
-    return Row([[Span(case, is_data=True)], [Span(fault)]])
-
-
-def _line(text: str, role: Role = "") -> Line:
-    return Line([Span(text, role)], record=(text,))
+    return Row([[Span(case_name(each), is_data=True)], [Span(fault)]])

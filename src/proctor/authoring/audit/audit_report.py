@@ -10,13 +10,19 @@ from io import StringIO
 from itertools import chain
 from typing import Any, TextIO
 
-from proctor.authoring.audit.audit_baseline import AuditChange, change_blocks, change_data, change_sentence
+from proctor.authoring.audit.audit_baseline import (
+    AuditChange,
+    case_name,
+    change_blocks,
+    change_data,
+    change_sentence,
+)
 from proctor.authoring.audit.audit_sentence import sentence
 from proctor.authoring.audit.criteria_blocks import advice_lines, criteria_lines, proposal_blocks
 from proctor.authoring.audit.judged_mutants import judge_blocks, judged_data
 from proctor.authoring.audit.leakage import leakage_blocks, leakage_data
 from proctor.authoring.audit.mutant_evidence import evidence_data, survivor_blocks
-from proctor.common.safe_text import count_text, encodable
+from proctor.common.safe_text import count_text, encodable, one_line
 from proctor.engine.planning.set_plan import ASSERTS_NOTHING
 from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content.public_text import hidden, place_of
@@ -25,7 +31,6 @@ from proctor.reports.content.text_blocks import (
     Block,
     Column,
     Gap,
-    Line,
     Look,
     Role,
     Row,
@@ -213,7 +218,7 @@ def _limited(level: str, cases: Sequence[tuple[str, CaseAudit, str]]) -> Iterato
 def audit_blocks(audit: AuditResult, look: Look, change: AuditChange | None = None) -> Iterator[Block]:
     """Yield the audit as blocks, the same in every form."""
     yield from change_blocks(change, audit, look) if change is not None else ()
-    yield _line(sentence(audit), "strong")
+    yield text_line(sentence(audit), role="strong")
     yield text_line(_scope(audit))
     yield Gap(is_everywhere=True)
     if audit.audited:
@@ -316,7 +321,9 @@ def _not_applicable(audit: AuditResult, *, everything: bool) -> Iterator[Block]:
         ", or not in the sample of the judges" if audit.judged is not None and audit.judged.limit else ""
     )
     if idle:
-        yield _line(f"  not applicable to these cases{sampled}: {', '.join(first_names)}{more}", "dim")
+        yield text_line(
+            f"  not applicable to these cases{sampled}: {', '.join(first_names)}{more}", role="dim"
+        )
 
 
 def _problem_lines(audit: AuditResult, *, everything: bool) -> Iterator[Block]:
@@ -338,9 +345,9 @@ def _problem_lines(audit: AuditResult, *, everything: bool) -> Iterator[Block]:
 
 def _case_lines(what: str, cases: Sequence[tuple[CaseAudit, str]]) -> Iterator[Block]:
     if cases:
-        yield _line(f"{count_text(len(cases), 'case')} {what}", "bad")
+        yield text_line(f"{count_text(len(cases), 'case')} {what}", role="bad")
     for case, why in cases[:_FEW]:
-        yield text_line(f"  {_named(case)}: {_short(why)}")
+        yield text_line(f"  {case_name(case)}: {one_line(why, _LONGEST)}")
     if len(cases) > _FEW:
         yield text_line(f"  … and {len(cases) - _FEW:,} more (--json has all)")
 
@@ -353,21 +360,21 @@ def _left_out_cases(audit: AuditResult) -> Iterator[Block]:
     for reason, cases in reasons.items():
         names = ", ".join(case.eval_id for case in cases[:_FEW])
         yield text_line(
-            f"{count_text(len(cases), 'case')} without mutants: {_short(reason)}: {names}{'…' if len(cases) > _FEW else ''}"
+            f"{count_text(len(cases), 'case')} without mutants: {one_line(reason, _LONGEST)}: {names}{'…' if len(cases) > _FEW else ''}"
         )
 
 
 def _error_line(errors: Sequence[MutantFate]) -> Iterator[Block]:
     if errors:
-        text = f"{count_text(len(errors), 'mutant')} could not be made or scored, for example: {_short(errors[0].reason)}"
-        yield _line(text, "error")
+        text = f"{count_text(len(errors), 'mutant')} could not be made or scored, for example: {one_line(errors[0].reason, _LONGEST)}"
+        yield text_line(text, role="error")
 
 
 def _survivors(audit: AuditResult) -> Iterator[Block]:
     for case in audit.audited:
         survivors = [each for each in case.mutants if each.fate is Fate.SURVIVED]
         if survivors:
-            yield _line(f"{_named(case)} passes with:", "strong")
+            yield text_line(f"{case_name(case)} passes with:", role="strong")
         for each in survivors:
             turn = "" if each.turn is None else f"turn {each.turn + 1}: "
             yield text_line(f"  {audit.operators[each.operator][0]}: {turn}{each.fault}")
@@ -397,16 +404,3 @@ def _next_steps(audit: AuditResult, *, verbose: bool) -> Iterator[Block]:
 
 def _survivor_count(case: CaseAudit) -> int:
     return sum(each.fate is Fate.SURVIVED for each in case.mutants)
-
-
-def _named(case: CaseAudit) -> str:
-    return f"{case.eval_id} ({case.place})" if case.place else case.eval_id
-
-
-def _short(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= _LONGEST else line[: _LONGEST - 1] + "…"
-
-
-def _line(text: str, role: Role = "") -> Line:
-    return Line([Span(text, role)], record=(text,))

@@ -13,6 +13,7 @@ from random import Random
 from typing import Any
 
 from proctor.common.json_values import equal_json
+from proctor.common.safe_text import one_line
 from proctor.metrics.matchers.base import holds_matcher
 from proctor.metrics.matchers.parse import MatcherReader
 from proctor.schema.evidence.convert_events import events_of, invocations_of, text_parts
@@ -225,6 +226,11 @@ def replace_call(events: Events, place: CallPlace, call: FunctionCall) -> list[E
     return [*events[: place.event], with_parts(event, parts), *events[place.event + 1 :]]
 
 
+def with_answer(recording: Recording, turn: int, text: str) -> dict[int, Events]:
+    """Return the events of one turn with another text as its final response."""
+    return {turn: answer_with(recording.turns[turn], text)}
+
+
 def answer_with(events: Events, text: str) -> list[Event]:
     """Return the events of a turn with another text as its final response."""
     last = events[-1] if events else None
@@ -279,5 +285,4 @@ def only_text(text: str) -> list[Event]:
 
 def shorten_change(text: str, most: int = 48) -> str:
     """Quote a text, on one line and cut."""
-    line = " ".join(text.split())
-    return f"'{line if len(line) <= most else line[: most - 1] + '…'}'"
+    return f"'{one_line(text, most)}'"

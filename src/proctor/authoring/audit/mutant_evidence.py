@@ -13,10 +13,7 @@ from proctor.reports.content.text_blocks import (
     Evidence,
     EvidenceBlock,
     Gap,
-    Line,
-    Role,
     Section,
-    Span,
     StateDifference,
     TextDifference,
     TrialEvidence,
@@ -86,13 +83,13 @@ def _of_case(audit: AuditResult, case: CaseAudit) -> Iterator[Block]:
     if case.problem:
         yield text_line(f"{case.eval_id}{place}: {case.problem}")
     else:
-        yield _line(f"{case.eval_id}{place}: {survivors_text(audit, case)}", "strong")
+        yield text_line(f"{case.eval_id}{place}: {survivors_text(audit, case)}", role="strong")
         yield text_line(
             "Each is the recorded conversation with one planted fault, made for this audit. No agent was called."
         )
     for number, each in enumerate(audit.evidence, 1):
         yield Gap(is_everywhere=True)
-        yield _line(f"mutant {number}: {audit.operators[each.operator][0]}: {each.fault}", "bad")
+        yield text_line(f"mutant {number}: {audit.operators[each.operator][0]}: {each.fault}", role="bad")
         yield Evidence([TrialEvidence(0, [*_sections(each)])], reason="")
         yield from map(text_line, _why(each.metrics))
 
@@ -165,10 +162,6 @@ def _warnings(verdicts: Sequence[MetricVerdict]) -> Iterator[str]:
             yield from (
                 each.warning for each in (score.per_invocation if score is not None else ()) if each.warning
             )
-
-
-def _line(text: str, role: Role = "") -> Line:
-    return Line([Span(text, role)], record=(text,))
 
 
 # --- As plain data ---------------------------------------------------------------------------------------------------

@@ -25,9 +25,9 @@ from proctor.authoring.audit.mutant import (
     Events,
     Operator,
     Recording,
-    answer_with,
     replace_before_answer,
     texts_before_answer,
+    with_answer,
 )
 
 _MONTH = (
@@ -198,7 +198,7 @@ def _wrong(
             changed = other(value, random)
             text = replace_word(answer, value, changed)
             if text != answer:
-                yield Change(turn, f"'{value}' → '{changed}'", partial(_answered, recording, turn, text))
+                yield Change(turn, f"'{value}' → '{changed}'", partial(with_answer, recording, turn, text))
         events = recording.turns[turn]
         earlier = "\n".join(texts_before_answer(events))
         for value in _new_values(values, earlier, f"{known}\n{answer.lower()}") if earlier else ():
@@ -239,10 +239,6 @@ def _certain(values: Values, answer: str) -> Iterator[str]:
             continue
         if span.meets(statements):
             yield value
-
-
-def _answered(recording: Recording, turn: int, text: str) -> dict[int, Events]:
-    return {turn: answer_with(recording.turns[turn], text)}
 
 
 def _changed_before(turn: int, events: Events, value: str, changed: str) -> dict[int, Events]:

@@ -15,7 +15,7 @@ from proctor.cli.command_base import SectionedCommand, argument, common_options,
 from proctor.cli.file_changes import show_audit, show_problems
 from proctor.cli.messages import notify
 from proctor.cli.run_flags import run_options
-from proctor.common.safe_text import clean, count_text, has_lone_surrogate
+from proctor.common.safe_text import clean, count_text, cut_text, has_lone_surrogate
 from proctor.errors import SetupError
 
 if TYPE_CHECKING:
@@ -291,5 +291,4 @@ def _call_text(name: str | None, arguments: dict[str, Any] | None) -> str:
 
 
 def _short(value: Any, most: int = 200) -> str:
-    text = json.dumps(value, ensure_ascii=False, default=str)
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+    return cut_text(json.dumps(value, ensure_ascii=False, default=str), most)

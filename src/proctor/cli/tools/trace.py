@@ -21,7 +21,7 @@ from proctor.cli.command_base import (
 )
 from proctor.cli.messages import notify
 from proctor.cli.print_lines import print_lines
-from proctor.common.safe_text import clean, clean_json
+from proctor.common.safe_text import clean, clean_json, one_line
 
 if TYPE_CHECKING:
     from proctor.files.traces.conversations import TracedConversation, TracedTurn
@@ -174,9 +174,8 @@ def _part_lines(author: str, part: Part) -> Iterator[str]:
         yield f"    {author}> {_short(part.text)}"
 
 
-def _short(text: str, most: int = 120) -> str:
-    text = " ".join(text.split())
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+def _short(text: str) -> str:
+    return one_line(text, 120)
 
 
 def _data(conversation: TracedConversation) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Literal, NamedTuple
 
+from proctor.common.safe_text import cut_text
 from proctor.errors import EvalFileError
 
 Severity = Literal["error", "warning"]
@@ -123,8 +124,7 @@ def field_name(path: Sequence[str | int]) -> str:
 
 def quote(text: str, limit: int = 60) -> str:
     """Quote a piece of a file for a message: escaped, on one line, not longer than `limit` characters."""
-    quoted = ascii_controls(text if len(text) <= limit else text[: limit - 1] + "…")
-    return f"“{quoted}”"
+    return f"“{ascii_controls(cut_text(text, limit))}”"
 
 
 def ascii_controls(text: str) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypedDict
 
+from proctor.common.safe_text import one_line
 from proctor.judges.base import AnswerForm, Passage, Question
 from proctor.judges.injection_signs import warning_of
 from proctor.judges.votes import is_majority_settled, majority
@@ -289,14 +290,10 @@ def _reason(results: Sequence[Finding]) -> str:
         sentence = "the sentence" if len(results) == 1 else f"all {len(results)} sentences"
         return f"the context supports {sentence}"
     reasons = "; ".join(
-        f'"{_short(each.sentence)}" is {each.label}: {each.verdict["rationale"]}' for each in unsupported
+        f'"{one_line(each.sentence, 80)}" is {each.label}: {each.verdict["rationale"]}'
+        for each in unsupported
     )
     return f"{len(unsupported)} of {len(results)} sentences not supported: {reasons}"
-
-
-def _short(sentence: str, longest: int = 80) -> str:
-    line = " ".join(sentence.split())
-    return line if len(line) <= longest else f"{line[: longest - 1]}…"
 
 
 def _warnings(answers: Iterable[Answer]) -> Iterator[str]:

@@ -367,9 +367,9 @@ Block = Line | Record | Gap | Fact | Note | Reason | Group | Table | Verdict | C
 BuildBlocks = Callable[[Look], Iterable[Block]]
 
 
-def text_line(text: str, indent: int = 0) -> Line:
+def text_line(text: str, indent: int = 0, role: Role = "") -> Line:
     """Return a line that is the same in every form."""
-    return Line([Span(text)], indent, record=(" " * indent + text,))
+    return Line([Span(text, role)], indent, record=(" " * indent + text,))
 
 
 def text_table(columns: Sequence[Column], rows: Sequence[Sequence[str]], indent: int = 2) -> Table:

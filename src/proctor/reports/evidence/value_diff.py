@@ -9,6 +9,7 @@ from itertools import groupby
 from typing import Any
 
 from proctor.common.json_values import equal_json, json_line
+from proctor.common.safe_text import cut_text
 from proctor.reports.content.text_blocks import Piece, Pieces
 
 LONGEST_VALUE = 48
@@ -256,22 +257,18 @@ def elide(pieces: Pieces, *, context: int = 40, longest: int = 400) -> Pieces:
     """
     last = len(pieces) - 1
     return [
-        Piece(_shorten(piece.text, longest), changed=True)
+        Piece(cut_text(piece.text, longest), changed=True)
         if piece.changed
         else Piece(_middle_out(piece.text, context if n else 0, context if n < last else 0, context))
         for n, piece in enumerate(pieces)
     ]
 
 
-def _shorten(text: str, longest: int) -> str:
-    return text if len(text) <= longest else text[: longest - 1] + "…"
-
-
 def _middle_out(text: str, head: int, tail: int, context: int) -> str:
     if len(text) <= max(head + tail, context) + 40:  # nothing is gained by hiding a few words
         return text
     if not head and not tail:
-        return _shorten(text, 80)
+        return cut_text(text, 80)
     before, after = (
         _whole_words(text[:head], from_end=False),
         _whole_words(text[len(text) - tail :], from_end=True),

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from tempfile import TemporaryFile
 from typing import IO, ClassVar, TextIO
 
-from proctor.common.safe_text import clean, encodable
+from proctor.common.safe_text import clean, cut_text, encodable
 from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content.case_digest import reason_of
 from proctor.schema.evidence.trial import Failure, Trial
@@ -98,8 +98,7 @@ class CsvReport:
             return ""
         if not isinstance(cell, str):
             return cell
-        text = encodable(clean(cell, lines=True), encoding)
-        text = text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+        text = cut_text(encodable(clean(cell, lines=True), encoding), LONGEST)
         return neutral(text) if self.neutralised else text
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import ClassVar, TextIO
 
-from proctor.common.safe_text import clean, encodable
+from proctor.common.safe_text import clean, cut_text, encodable
 from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content import public_text
 from proctor.reports.content.case_digest import (
@@ -93,11 +93,11 @@ def annotation(level: str, title: str, text: Sequence[str], file: str = "", line
     fields = {
         "file": file,
         "line": str(line) if line and file else "",
-        "title": _shorten(title, _LONGEST_TITLE),
+        "title": cut_text(title, _LONGEST_TITLE),
     }
     properties = ",".join(f"{name}={_property(value)}" for name, value in fields.items() if value)
-    lines = "\n".join(clean(_shorten(each, LONGEST)) for each in text)
-    return f"::{level} {properties}::{_data(_shorten(lines, LONGEST))}"
+    lines = "\n".join(clean(cut_text(each, LONGEST)) for each in text)
+    return f"::{level} {properties}::{_data(cut_text(lines, LONGEST))}"
 
 
 def _data(text: str) -> str:
@@ -106,7 +106,3 @@ def _data(text: str) -> str:
 
 def _property(text: str) -> str:
     return _data(clean(text)).replace(":", "%3A").replace(",", "%2C")
-
-
-def _shorten(text: str, longest: int) -> str:
-    return text if len(text) <= longest else text[: longest - 1] + "…"

@@ -16,7 +16,7 @@ from itertools import groupby
 from tempfile import TemporaryFile
 from typing import ClassVar, TextIO
 
-from proctor.common.safe_text import clean
+from proctor.common.safe_text import clean, cut_text
 from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content import public_text
 from proctor.reports.content.case_digest import deciding, warnings_beside
@@ -238,7 +238,7 @@ def _broken_case(run: RunResult, name: str, file: str, failure: Failure) -> _Wri
 
 
 def _shorten(text: str, longest: int = LONGEST_NAME) -> str:
-    return text if len(text) <= longest else text[: longest - 1] + "…"
+    return cut_text(text, longest)
 
 
 # --- Text in XML: characters that XML 1.0 cannot hold and terminal controls become visible escapes -------------------

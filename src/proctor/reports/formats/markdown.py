@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import ClassVar, TextIO
 from urllib.parse import quote
 
-from proctor.common.safe_text import count_text, encodable
+from proctor.common.safe_text import count_text, cut_text, encodable
 from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content import public_text
 from proctor.reports.content.case_digest import (
@@ -209,7 +209,7 @@ def _first_lines(lines: Iterable[str], room: int) -> list[str]:
     """Return the first lines with at most `room` characters."""
     result: list[str] = []
     for line in lines:
-        result.append(markdown.shorten(line, room))
+        result.append(cut_text(line, room))
         room -= len(line)
         if room <= 0:
             break
@@ -223,5 +223,5 @@ def _list(heading: str, items: Iterable[str]) -> str:
 
 
 def _name(case: CaseResult) -> str:
-    names = (markdown.shorten(name, _LONGEST_NAME) for name in (case.eval_set_id, case.eval_id))
+    names = (cut_text(name, _LONGEST_NAME) for name in (case.eval_set_id, case.eval_id))
     return "/".join(names)

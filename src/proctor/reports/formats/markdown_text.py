@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from proctor.common.code_marks import code_mark, longest_run
-from proctor.common.safe_text import clean
+from proctor.common.safe_text import clean, cut_text
 
 LONGEST = 300
 """Characters of a code span."""
@@ -27,14 +27,9 @@ _LINKED = re.compile(r"www\.|gh-|[0-9a-f]{7,40}\W*$", re.IGNORECASE)
 _LIST_NUMBER = re.compile(r"\d+[.)]")
 
 
-def shorten(text: str, longest: int) -> str:
-    """Return `text` cut to `longest` characters."""
-    return text if len(text) <= longest else text[: max(longest - 1, 0)] + "…"
-
-
 def code(text: str, longest: int = LONGEST) -> str:
     """Return any text as a code span on one line."""
-    return code_mark(shorten(clean(text), longest))
+    return code_mark(cut_text(clean(text), longest))
 
 
 def sentence(text: str) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 
 from proctor.agents.base import Agent, Session
 from proctor.common.async_tools import settle
+from proctor.common.safe_text import cut_text
 from proctor.engine.trial.conversation import DEFAULT_APP, DEFAULT_USER, new_session
 from proctor.engine.trial.event_recorder import copy_message, new_turn, record_turn
 from proctor.engine.trial.evidence_limits import Caps, EvidenceLimiter
@@ -128,5 +129,4 @@ async def first_event(events: Any, *, leave: bool) -> int:
 
 def short_text(content: Content | None, most: int = 80) -> str:
     """Return the text of a message, shortened."""
-    text = text_of(content)
-    return repr(text if len(text) <= most else f"{text[: most - 1]}…")
+    return repr(cut_text(text_of(content), most))

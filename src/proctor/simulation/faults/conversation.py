@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from proctor.common.safe_text import cut_text
 from proctor.schema.evidence.simulated_user import FaultKind, NextStatus, SimulatedUser, UserFault, UserReply
 from proctor.schema.format.case import ConversationScenario, EvalCase
 from proctor.schema.format.content import text_of
@@ -73,9 +74,7 @@ class UserConversation:
 
 def new_fault(kind: FaultKind, turn: int, evidence: str, why: str) -> UserFault:
     """Return a fault with its evidence shortened."""
-    quoted = evidence.strip()
-    if len(quoted) > _LONGEST_EVIDENCE:
-        quoted = f"{quoted[: _LONGEST_EVIDENCE - 1]}…"
+    quoted = cut_text(evidence.strip(), _LONGEST_EVIDENCE)
     return UserFault(kind=kind, turn=turn, evidence=quoted, why=why)
 
 

@@ -10,6 +10,7 @@ from fractions import Fraction
 from typing import TypeGuard
 from unicodedata import is_normalized
 
+from proctor.common.safe_text import cut_text
 from proctor.metrics.text.one_to_one import equal_pairs, most_pairs
 
 __all__ = ["Difference", "Rules", "differences", "exactly"]
@@ -79,7 +80,7 @@ def _of_objects(
 
 def _member(path: str, name: str) -> str:
     """Return the path of a key; a key that is not in Unicode's normal form NFC is escaped."""
-    name = name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
+    name = cut_text(name, LONGEST_NAME)
     if not is_normalized("NFC", name):
         return f"{path}[{name!a}]"
     return f"{path}.{name}" if name.isidentifier() else f"{path}[{name!r}]"
