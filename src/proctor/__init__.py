@@ -19,55 +19,33 @@ if TYPE_CHECKING:  # for type checkers and editors; at run time the table below 
         AgentInfo as AgentInfo,
         Session as Session,
     )
-    from proctor.api import (
+    from proctor.analysis.acceptance.accept_candidate import (
         accept_candidate as accept_candidate,
         accept_candidate_sync as accept_candidate_sync,
-        audit as audit,
-        audit_sync as audit_sync,
-        bless as bless,
+    )
+    from proctor.analysis.acceptance.held_out_set import split as split
+    from proctor.analysis.calibration.calibrate import (
         calibrate as calibrate,
         calibrate_sync as calibrate_sync,
-        compare as compare,
-        compare_sync as compare_sync,
-        estimate as estimate,
-        estimate_sync as estimate_sync,
-        evaluate as evaluate,
-        evaluate_matrix as evaluate_matrix,
-        evaluate_sync as evaluate_sync,
+    )
+    from proctor.analysis.calibration.labels import label_run as label_run
+    from proctor.analysis.compare.baselines import (
         export_baseline as export_baseline,
-        export_run as export_run,
-        export_to_adk as export_to_adk,
+        list_baselines as list_baselines,
+        load_baseline as load_baseline,
+        remove_baseline as remove_baseline,
+        set_baseline as set_baseline,
+    )
+    from proctor.analysis.compare.compare_runs import compare as compare, compare_sync as compare_sync
+    from proctor.analysis.history.history import history as history, history_sync as history_sync
+    from proctor.analysis.power.plan import plan as plan, plan_sync as plan_sync
+    from proctor.authoring.audit.audit_sets import audit as audit, audit_sync as audit_sync
+    from proctor.authoring.bless import bless as bless
+    from proctor.authoring.generate_scenarios import (
         generate_scenarios as generate_scenarios,
         generate_scenarios_sync as generate_scenarios_sync,
-        history as history,
-        history_sync as history_sync,
-        import_run as import_run,
-        import_runs as import_runs,
-        label_run as label_run,
-        list_baselines as list_baselines,
-        list_runs as list_runs,
-        load_agent as load_agent,
-        load_baseline as load_baseline,
-        load_config as load_config,
-        load_eval_set as load_eval_set,
-        load_run as load_run,
-        open_store as open_store,
-        plan as plan,
-        plan_sync as plan_sync,
-        prune_runs as prune_runs,
-        receive_traces as receive_traces,
-        remove_baseline as remove_baseline,
-        rescore as rescore,
-        rescore_sync as rescore_sync,
-        resume as resume,
-        resume_sync as resume_sync,
-        score as score,
-        score_sync as score_sync,
-        score_trace as score_trace,
-        score_trace_sync as score_trace_sync,
-        set_baseline as set_baseline,
-        split as split,
     )
+    from proctor.authoring.record import eval_set_of as eval_set_of
     from proctor.engine.execution.run_control import StopRequest as StopRequest
     from proctor.errors import (
         AgentError as AgentError,
@@ -102,6 +80,30 @@ if TYPE_CHECKING:  # for type checkers and editors; at run time the table below 
         Reply as Reply,
     )
     from proctor.models.scripted import ScriptedModel as ScriptedModel
+    from proctor.runs.estimate import estimate as estimate, estimate_sync as estimate_sync
+    from proctor.runs.evaluate import (
+        evaluate as evaluate,
+        evaluate_matrix as evaluate_matrix,
+        evaluate_sync as evaluate_sync,
+    )
+    from proctor.runs.importing.import_runs import import_run as import_run, import_runs as import_runs
+    from proctor.runs.load import (
+        load_agent as load_agent,
+        load_config as load_config,
+        load_eval_set as load_eval_set,
+    )
+    from proctor.runs.rescore import rescore as rescore, rescore_sync as rescore_sync
+    from proctor.runs.resume import resume as resume, resume_sync as resume_sync
+    from proctor.runs.score import score as score, score_sync as score_sync
+    from proctor.runs.storage.export import export_run as export_run, export_to_adk as export_to_adk
+    from proctor.runs.storage.open import open_store as open_store
+    from proctor.runs.storage.queries import (
+        list_runs as list_runs,
+        load_run as load_run,
+        prune_runs as prune_runs,
+    )
+    from proctor.runs.traces.receiver import receive_traces as receive_traces
+    from proctor.runs.traces.score import score_trace as score_trace, score_trace_sync as score_trace_sync
     from proctor.schema import (
         AgentDetails as AgentDetails,
         AppDetails as AppDetails,
@@ -196,15 +198,30 @@ if TYPE_CHECKING:  # for type checkers and editors; at run time the table below 
 find_renamed_modules()
 
 _WHERE = {
-    "proctor.api": (
-        "evaluate evaluate_sync evaluate_matrix score score_sync load_eval_set load_config load_agent"
-        " audit audit_sync bless calibrate calibrate_sync compare compare_sync estimate estimate_sync label_run export_run export_to_adk"
-        " generate_scenarios generate_scenarios_sync history history_sync import_run import_runs"
-        " list_runs load_run open_store plan plan_sync prune_runs"
-        " export_baseline list_baselines load_baseline remove_baseline set_baseline"
-        " rescore rescore_sync resume resume_sync split accept_candidate accept_candidate_sync"
-        " receive_traces score_trace score_trace_sync"
-    ),
+    "proctor.analysis.acceptance.accept_candidate": "accept_candidate accept_candidate_sync",
+    "proctor.analysis.acceptance.held_out_set": "split",
+    "proctor.analysis.calibration.calibrate": "calibrate calibrate_sync",
+    "proctor.analysis.calibration.labels": "label_run",
+    "proctor.analysis.compare.baselines": "export_baseline list_baselines load_baseline remove_baseline set_baseline",
+    "proctor.analysis.compare.compare_runs": "compare compare_sync",
+    "proctor.analysis.history.history": "history history_sync",
+    "proctor.analysis.power.plan": "plan plan_sync",
+    "proctor.authoring.audit.audit_sets": "audit audit_sync",
+    "proctor.authoring.bless": "bless",
+    "proctor.authoring.generate_scenarios": "generate_scenarios generate_scenarios_sync",
+    "proctor.authoring.record": "eval_set_of",
+    "proctor.runs.estimate": "estimate estimate_sync",
+    "proctor.runs.evaluate": "evaluate evaluate_matrix evaluate_sync",
+    "proctor.runs.importing.import_runs": "import_run import_runs",
+    "proctor.runs.load": "load_agent load_config load_eval_set",
+    "proctor.runs.rescore": "rescore rescore_sync",
+    "proctor.runs.resume": "resume resume_sync",
+    "proctor.runs.score": "score score_sync",
+    "proctor.runs.storage.export": "export_run export_to_adk",
+    "proctor.runs.storage.open": "open_store",
+    "proctor.runs.storage.queries": "list_runs load_run prune_runs",
+    "proctor.runs.traces.receiver": "receive_traces",
+    "proctor.runs.traces.score": "score_trace score_trace_sync",
     "proctor.metrics.custom.function_metric": "metric",
     "proctor.metrics.base": "CaseView Metric MetricFacts",
     "proctor.agents.base": "Agent AgentInfo Session",

@@ -20,11 +20,10 @@ LAYERS = {
     "analysis": BELOW_RUNS | {"runs"},
     "authoring": BELOW_RUNS | {"runs"},
     "web.pages": BELOW_RUNS | {"runs", "analysis", "authoring"},
-    "web": BELOW_RUNS | {"runs", "analysis", "authoring", "api", "web.pages"},
-    "cli": BELOW_RUNS | {"runs", "analysis", "authoring", "api", "web.pages"},
-    "pytest_plugin": BELOW_RUNS | {"runs", "analysis", "authoring", "api"},
-    "compat": BELOW_RUNS | {"runs", "analysis", "authoring", "api"},
-    "api": BELOW_RUNS | {"runs", "analysis", "authoring"},
+    "web": BELOW_RUNS | {"runs", "analysis", "authoring", "web.pages"},
+    "cli": BELOW_RUNS | {"runs", "analysis", "authoring", "web.pages"},
+    "pytest_plugin": BELOW_RUNS | {"runs", "analysis", "authoring"},
+    "compat": BELOW_RUNS | {"runs", "analysis", "authoring"},
     "__main__": frozenset({"cli"}),
 }
 """A package and what it may import, besides itself and the ground. The engine may import each plug-in package's `base` only."""

@@ -56,11 +56,9 @@ ALLOWED = [
     ("proctor.authoring.bless", "proctor.runs.storage.queries"),
     ("proctor.web.pages.runs.load_run", "proctor.runs.storage.queries"),
     ("proctor.web.server.app", "proctor.web.pages.base"),
-    ("proctor.cli.eval.command", "proctor.api"),
     ("proctor.cli.eval.command", "proctor.runs.evaluate"),
-    ("proctor.api", "proctor.runs.evaluate"),
     ("proctor.__main__", "proctor.cli.main"),
-    ("proctor", "proctor.api"),
+    ("proctor", "proctor.runs.evaluate"),
 ]
 
 FORBIDDEN = [
@@ -78,11 +76,10 @@ FORBIDDEN = [
     ("proctor.engine.planning.plan", "proctor.runs.evaluate"),
     ("proctor.runs.evaluate", "proctor.analysis.compare.compare_runs"),
     ("proctor.runs.evaluate", "proctor.authoring.record"),
-    ("proctor.runs.evaluate", "proctor.api"),
+    ("proctor.runs.evaluate", "proctor"),
     ("proctor.analysis.compare.compare_runs", "proctor.authoring.bless"),
     ("proctor.analysis.compare.compare_runs", "proctor.web.pages.base"),
     ("proctor.web.pages.runs.load_run", "proctor.web.server.app"),
-    ("proctor.api", "proctor.cli.main"),
     ("proctor.cli.eval.command", "proctor.web.server.app"),
     ("proctor.engine.execution.run", "proctor"),
 ]

@@ -10,7 +10,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from proctor.api import load_run
+from proctor import load_run
 from tests.pytest_plugin.sample_project import BAD, CONFIG, ERROR, GOOD, Sandbox, case, outcomes
 
 pytest_plugins = ["pytester"]

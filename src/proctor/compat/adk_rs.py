@@ -120,7 +120,7 @@ class EvalRunner:
         return Evaluation("run_case", run)
 
     async def _run(self, source: Any) -> EvalReport:
-        from proctor.api import evaluate
+        from proctor.runs.evaluate import evaluate
 
         loaded = source.result if isinstance(source, Evaluation) else source  # of `load_eval_set_from_file`
         eval_set = a_model(EvalSet, loaded, "run_set")

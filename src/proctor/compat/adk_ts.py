@@ -172,7 +172,7 @@ class _BuiltIn(Evaluator):
         """
 
         async def evaluate() -> EvaluationResult:
-            from proctor.api import score
+            from proctor.runs.score import score
 
             with set_up():
                 verdicts = await score(

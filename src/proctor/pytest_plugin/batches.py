@@ -14,7 +14,6 @@ from typing import Any, TextIO
 
 import pytest
 
-from proctor import api
 from proctor.engine.execution.run_control import CANCELLED_FROM_WITHIN, NoProgress, OwnLoop, StopRequest
 from proctor.errors import EvalError, StoreError
 from proctor.pytest_plugin.failures import ItemResult
@@ -174,12 +173,14 @@ class Batch(NoProgress):
         self._task.add_done_callback(self._wake_all)
 
     async def _evaluate(self, members: Sequence[BatchItem]) -> RunResult:
+        from proctor.runs.evaluate import evaluate
+
         only: dict[str, list[str]] = {}
         for member in members:
             only.setdefault(member.eval_set_id, []).append(member.eval_id)
         options: dict[str, Any] = {**self._project.options, **members[0].options}
         INSIDE.set(True)
-        return await api.evaluate(
+        return await evaluate(
             self._project.agent_ref,
             list(dict.fromkeys(relative_to_working_folder(str(member.path)) for member in members)),
             **{

@@ -9,7 +9,6 @@ from typing import Any, NoReturn
 
 import pytest
 
-from proctor import api
 from proctor.common.async_tools import is_within_a_loop
 from proctor.common.safe_text import clean
 from proctor.errors import SetupError, did_you_mean
@@ -174,7 +173,9 @@ class Evaluate:
         sets = [_as_set(one, origin, folder) for one, origin in zip(requested_sets, origins, strict=True)]
 
         async def run() -> Evaluated:
-            result = await api.evaluate(ref, sets, **options)
+            from proctor.runs.evaluate import evaluate
+
+            result = await evaluate(ref, sets, **options)
             if result.run_id and options["store"] is self._project.store:
                 self._request.node.stash.setdefault(STORED_RUNS, []).append(result.run_id)
             for case, origin in zip(result.cases, origins, strict=False):

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from proctor import api
 from proctor.common.secrets import redact_text
 from proctor.errors import SettingsError, SetupError
 from proctor.pytest_plugin.options import audited_share, command_line_values, ini_values
@@ -27,6 +26,7 @@ from proctor.runs.setup.settings import (
 from proctor.runs.storage.open import is_for_results, open_store
 
 if TYPE_CHECKING:
+    from proctor.runs.setup.prepare import Prepared
     from proctor.stores.adk_history import AdkFiles
     from proctor.stores.base import Store
 
@@ -110,10 +110,12 @@ class Project:
 
     @cached_property
     def _loaded(self) -> object:
+        from proctor.runs.load import load_agent
+
         how: dict[str, Any] = {
             name: self.options.get(name) for name in ("agent_name", "isolate", "isolate_memory")
         }
-        return api.load_agent(self.agent_ref, **how)
+        return load_agent(self.agent_ref, **how)
 
     @cached_property
     def audited_share(self) -> float | None:
@@ -222,14 +224,16 @@ class Project:
 
     # --- Runs -----------------------------------------------------------------------------------------------------------
 
-    def plan(self, path: Path) -> api.Prepared:
+    def plan(self, path: Path) -> Prepared:
         """Validate everything about the eval set at `path`, and return what a run would execute.
 
         Raises:
             SetupError: all problems of the set, the agent, the config or an option.
         """
+        from proctor.runs.setup.prepare import prepare
+
         self.store, self.results  # noqa: B018 - raises their configuration errors before anything runs
-        return api.prepare(self.agent_ref, [relative_to_working_folder(str(path))], self.options)  # type: ignore[arg-type]  # checked by name
+        return prepare(self.agent_ref, [relative_to_working_folder(str(path))], self.options)  # type: ignore[arg-type]  # checked by name
 
     def close(self) -> None:
         """Close what the session has opened, the last first."""

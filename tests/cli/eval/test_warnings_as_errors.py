@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 import proctor
-from proctor.api import check_files
+from proctor.authoring.check_files import check_files
 from proctor.errors import SetupProblems
+from proctor.runs.setup.prepare import prepare
 from tests.cli.project import case, in_this_process, make_project
 
 FLAG = "--warnings-as-errors"
@@ -150,7 +151,7 @@ class TestFromPython:
             proctor.evaluate_sync("agent.py", sets(folder), warnings_as_errors="no")  # type: ignore[arg-type]  # the mistake
 
     def test_a_warning_that_is_added_before_the_run_is_refused_too(self, folder: Path) -> None:
-        prepared = proctor.api.prepare("agent.py", sets(folder), {"warnings_as_errors": True})
+        prepared = prepare("agent.py", sets(folder), {"warnings_as_errors": True})
         prepared.warnings.append("a later one")
         with pytest.raises(SetupProblems, match="a later one"):
             asyncio.run(_carry_out(prepared))

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from proctor.api import load_eval_set
+from proctor import load_eval_set
 from proctor.cli.main import cli
 from tests.cli.project import case, write_set
 

@@ -84,7 +84,7 @@ PAGES: dict[str, tuple[str, str, Groups]] = {
             ),
             "Generate scenarios": ("proctor", "generate_scenarios generate_scenarios_sync"),
             "Generated scenarios": ("proctor.simulation.generate_scenarios", "Generated"),
-            "From traces": ("proctor.authoring.record", "eval_set_of"),
+            "From traces": ("proctor", "eval_set_of"),
             "Check files": ("proctor.authoring.check_files", "check_files"),
         },
     ),

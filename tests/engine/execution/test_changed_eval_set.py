@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from proctor.api import evaluate_sync, load_run
+from proctor import evaluate_sync, load_run
 from proctor.schema.results.run_result import Outcome, RunResult
 from tests.engine.scripted import case, turn
 

@@ -85,7 +85,7 @@ async def evaluate_files(
 
 
 def _prepare(request: EvaluationRequest, eval_sets: Any, options: EvaluateOptions) -> Prepared:
-    from proctor.api import prepare
+    from proctor.runs.setup.prepare import prepare
 
     request.check()
     agent, name = request.agent, request.agent_name

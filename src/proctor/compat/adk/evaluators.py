@@ -190,7 +190,7 @@ class PrebuiltEvaluator(Evaluator):
         Raises:
             ValueError: the metric cannot be computed from these.
         """
-        from proctor.api import score_sync
+        from proctor.runs.score import score_sync
 
         if self._has_nothing(actual_invocations, expected_invocations):
             return EvaluationResult()
@@ -225,7 +225,7 @@ class JudgedEvaluator(PrebuiltEvaluator):
         conversation_scenario: ConversationScenario | None = None,
     ) -> EvaluationResult:
         """Score what was done. Raises ValueError: the metric cannot be computed from these."""
-        from proctor.api import score
+        from proctor.runs.score import score
 
         if self._has_nothing(actual_invocations, expected_invocations):
             return EvaluationResult()

@@ -10,12 +10,12 @@ from typing import Any
 from proctor.agents.adapt import using
 from proctor.agents.base import Agent
 from proctor.agents.load import describe_ref
-from proctor.api import load_agent
 from proctor.compat.adk.argument_errors import setup_error
 from proctor.engine.planning.plan import Plan
 from proctor.engine.planning.set_plan import CaseSource
 from proctor.files.eval_sets.convert import read_initial_session
 from proctor.files.eval_sets.documents import Kind
+from proctor.runs.load import load_agent
 from proctor.schema.format.case import EvalCase, SessionInput
 
 

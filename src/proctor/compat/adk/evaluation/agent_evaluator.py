@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from proctor.api import load_config
 from proctor.compat.adk.argument_errors import a_path, set_up, setup_error
 from proctor.compat.adk.evaluation_run import EvaluationRequest, evaluate_files, evaluate_set
 from proctor.compat.adk.sync_or_async import Evaluation
 from proctor.files.eval_sets.convert import migrate
+from proctor.runs.load import load_config
 from proctor.runs.setup.settings import find_config
 from proctor.schema.format.case import EvalSet
 from proctor.schema.format.config import EvalConfig

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
-from proctor.api import load_config
 from proctor.compat.adk.argument_errors import set_up
+from proctor.runs.load import load_config
 from proctor.schema.format.config import CustomMetricConfig, EvalConfig, LiveModelConfig
 from proctor.schema.format.criterion import EFFICIENCY_METRICS, BaseCriterion, EvalMetric
 
