@@ -38,17 +38,6 @@ from proctor.schema.format.case import EvalCase
 from proctor.schema.format.config import EvalConfig
 from proctor.schema.format.invocation import Invocation
 
-__all__ = [
-    "assertion_findings",
-    "assertion_problems",
-    "assertion_problems_of_file",
-    "bind_without_code",
-    "check_files",
-    "check_meaning",
-    "never_called_metric",
-    "warning_texts",
-]
-
 _REFUSED = "is refused"
 _SAID = 100  # problems of the cases of one set
 _TRIED = 200  # cases of one set that agents that do nothing are tried on

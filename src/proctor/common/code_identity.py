@@ -14,8 +14,6 @@ from typing import Any
 
 from proctor.common.module_code import is_project_module, module_of, project_code
 
-__all__ = ["CodeIdentity", "identify"]
-
 _DEEPEST = 4
 """Objects of installed packages are described to this depth; below it by their class."""
 _DEEPEST_OF_ALL = 50

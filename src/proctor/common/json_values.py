@@ -9,8 +9,6 @@ from typing import TypeAlias
 
 from proctor.common.error_text import safe_repr
 
-__all__ = ["Json", "JsonObject", "equal_json", "json_line", "sorted_json", "strict_json", "whole_json"]
-
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 """A value as `json.loads` returns it. Narrow it with `isinstance` before use."""
 

@@ -16,8 +16,6 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
-__all__ = ["ProjectCode", "is_project_module", "module_of", "modules_of_file", "project_code"]
-
 _MOST_FILES = 2_000
 _DYNAMIC_IMPORTS = frozenset(
     {

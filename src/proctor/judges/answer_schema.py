@@ -10,8 +10,6 @@ from proctor.common.json_values import whole_json
 from proctor.judges.base import UnusableAnswerError
 from proctor.models.base import JsonSchema
 
-__all__ = ["check_schema", "parse_json"]
-
 
 def parse_json(text: str) -> object:
     """Parse a text that is one JSON object, possibly within one code fence.

@@ -12,8 +12,6 @@ from proctor.judges.votes import early_end_failure, no_reply_failure, unusable_a
 from proctor.models.base import Message, ModelError, ModelOptions, Reply, Usage
 from proctor.schema.evidence.trial import Failure, FailureKind
 
-__all__ = ["TRIES", "ask_once", "problem_to_correct", "read_reply", "read_verdict", "request_options"]
-
 TRIES = 3
 """Requests for one vote until an answer is usable."""
 

@@ -22,9 +22,6 @@ from proctor.models.base import ChatModel, ModelError, ModelFault, Reply
 from proctor.models.batch_endpoint import BatchEndpoint, EncodedRequest, endpoint_of
 from proctor.schema.evidence.trial import Failure, FailureKind
 
-__all__ = ["Chunk", "JudgeBatch", "WaitingRequest", "request_id"]
-
-
 MOST_BYTES = 64 * 1024 * 1024
 """Bytes of the requests of one batch at most: they are in memory until the batch is submitted."""
 

@@ -11,8 +11,6 @@ from proctor.judges.base import Question, UnusableAnswerError, V, Vote
 from proctor.judges.request import instructions
 from proctor.models.base import Usage
 
-__all__ = ["cache_entry", "content_key", "sample_key", "vote_from_cache"]
-
 _VERSION = 1
 """Increase it to invalidate the answers of earlier versions."""
 

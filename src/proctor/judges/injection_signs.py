@@ -12,8 +12,6 @@ from unicodedata import normalize
 
 from proctor.judges.base import Passage
 
-__all__ = ["signs_in", "warning_of"]
-
 _WORDS: dict[str, tuple[str, ...]] = {
     "an order to leave instructions aside": (
         (

@@ -34,9 +34,6 @@ from proctor.models.settings import patience_of, settings_of
 from proctor.schema.format.criterion import JudgeModelOptions
 from proctor.schema.results.model_usage import Spent
 
-__all__ = ["ModelJudge", "RunJudges", "code_of", "identity_of"]
-
-
 PURPOSE = "judge"
 """The purpose of judges' calls in the usage of a run."""
 

@@ -14,17 +14,6 @@ from proctor.judges.answer_schema import check_schema
 from proctor.judges.base import Passage, Question, UnusableAnswerError, V
 from proctor.models.base import JsonSchema, Message
 
-__all__ = [
-    "BALLOT",
-    "JudgeRequest",
-    "fence_passages",
-    "instructions",
-    "new_request",
-    "new_token",
-    "parse_passages",
-    "with_ballot",
-]
-
 BALLOT = "ballot"
 """The field of every answer that repeats the ballot number."""
 

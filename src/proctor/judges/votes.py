@@ -18,20 +18,6 @@ from proctor.judges.base import Ballot, Settled, V, Vote
 from proctor.models.base import Finish, ModelError, ModelFault, Reply
 from proctor.schema.evidence.trial import Failure, FailureKind
 
-__all__ = [
-    "agreement",
-    "ballot_details",
-    "cast",
-    "decides",
-    "early_end_failure",
-    "is_majority_settled",
-    "is_settled_by_default",
-    "majority",
-    "no_reply_failure",
-    "undecided_failure",
-    "unusable_answer_failure",
-]
-
 
 def majority(verdicts: Sequence[bool]) -> bool:
     """Return the majority; a tie is a no, as in google-adk."""

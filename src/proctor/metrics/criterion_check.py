@@ -14,8 +14,6 @@ from proctor.errors import CriterionError, did_you_mean
 from proctor.metrics.base import COMMON_OPTIONS, MetricFacts, how_to_declare, range_of
 from proctor.schema.format.criterion import BaseCriterion
 
-__all__ = ["check_criterion", "informational_error", "misfit"]
-
 OURS = frozenset({"gate", "applies_to", "aggregate", "compat"})
 """Proctor's own options, which have one spelling. All others may also be written in camelCase, as in ADK."""
 

@@ -16,8 +16,6 @@ from proctor.schema.format.content import UsageMetadata
 from proctor.schema.format.criterion import BaseCriterion
 from proctor.schema.results.score import MetricScore, Score, mean_score
 
-__all__ = ["InferenceCallCount", "InvocationDuration", "TokenUsage", "ToolCallCount"]
-
 Figures = dict[str, float | None]
 
 REPORTED = {

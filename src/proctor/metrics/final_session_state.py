@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from proctor.metrics.final_state_rules import StateRules
     from proctor.metrics.matchers.kinds import Template
 
-__all__ = ["FinalSessionState"]
 
 ALL_EQUAL = "every stated key is present and equal"
 NOTHING_STATED = "the case states no final session state"

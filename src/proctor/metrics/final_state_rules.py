@@ -28,8 +28,6 @@ from proctor.metrics.reason_text import show_value
 from proctor.schema.format.case import EvalCase
 from proctor.schema.results.score import expectation_entry
 
-__all__ = ["OPTION", "StateRules"]
-
 OPTION = "state"
 
 

@@ -20,7 +20,6 @@ TYPE_WORDS = {
 }
 """The types of JSON Schema in words."""
 
-__all__ = ["and_more", "show_call", "show_name", "show_pair", "show_text", "show_value"]
 
 LONGEST_VALUE = 60
 LONGEST_CALL = 100

@@ -16,8 +16,6 @@ from proctor.schema.evidence.trial import Failure
 from proctor.schema.format.criterion import BaseCriterion
 from proctor.schema.results.score import Explanation, MetricScore, Score
 
-__all__ = ["Weighted"]
-
 NOT_FOR_THIS_CASE = "it does not apply to this case"
 NOT_BY_TURN = "it gives no score for this turn"
 NOTHING_APPLIES = "none of the combined metrics applies"

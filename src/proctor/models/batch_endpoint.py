@@ -10,8 +10,6 @@ from typing import Any, Protocol
 from proctor.errors import SetupError
 from proctor.models.base import ChatModel, Message, ModelError, ModelOptions, Reply
 
-__all__ = ["BATCH_PRICE", "BatchEndpoint", "BatchProgress", "EncodedRequest", "endpoint_of", "wait_for_turn"]
-
 BATCH_PRICE = 0.5
 """The price of a request in a batch, as a share of its usual price, at OpenAI and Anthropic."""
 

@@ -17,16 +17,6 @@ from proctor.common.secrets import hide_secrets
 from proctor.errors import SetupError
 from proctor.models.base import ChatModel, Finish, Message, ModelError, ModelFault, ModelOptions, Reply, Usage
 
-__all__ = [
-    "Answer",
-    "AnswerFunction",
-    "FunctionModel",
-    "complete_safely",
-    "error_of_exception",
-    "reply_of",
-    "takes_options",
-]
-
 Answer = object
 """The answer of a function or a script: a text; data (a mapping or an object with `model_dump`); a `Reply`; or an
 exception, which is raised."""

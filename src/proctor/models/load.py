@@ -11,8 +11,6 @@ from proctor.models.base import ChatModel
 from proctor.models.names import parse_name
 from proctor.models.retries import Limiter, Patience, PatientModel
 
-__all__ = ["as_model", "code_of_provider", "load_model"]
-
 
 def load_model(
     name: str, *, limiter: Limiter | None = None, patience: Patience | None = None

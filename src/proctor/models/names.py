@@ -15,18 +15,6 @@ from urllib.parse import urlsplit
 
 from proctor.errors import MissingExtraError, SetupError, UnknownNameError, did_you_mean
 
-__all__ = [
-    "ALIASES",
-    "KEY_OF_ADDRESSES",
-    "ModelName",
-    "first_set",
-    "is_provider_address",
-    "key_for",
-    "missing_key",
-    "parse_name",
-    "require_package",
-]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelName:

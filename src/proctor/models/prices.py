@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelResponse
 
-__all__ = ["cost_of", "similar_model"]
-
 
 def cost_of(response: ModelResponse, *, own_address: bool) -> float | None:
     """Return the cost of a response of pydantic-ai in US dollars, by the model that answered.

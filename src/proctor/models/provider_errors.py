@@ -12,8 +12,6 @@ from proctor.common.safe_text import one_line
 from proctor.common.secrets import hide_secrets
 from proctor.models.base import ModelError, ModelFault
 
-__all__ = ["model_error"]
-
 _PHRASES = {529: "Overloaded"} | {status.value: status.phrase for status in HTTPStatus}
 
 _LONGEST = 300

@@ -22,8 +22,6 @@ from proctor.models.base import (
 from proctor.models.batch_endpoint import BatchEndpoint, endpoint_of
 from proctor.models.function import complete_safely
 
-__all__ = ["Clock", "Limiter", "Patience", "PatientModel", "Slot", "Traffic"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Patience:

@@ -18,8 +18,6 @@ from proctor.models.base import Message, ModelError, ModelOptions, Reply
 from proctor.models.function import Answer, AnswerFunction, error_of_exception, reply_of, takes_options
 from proctor.models.names import ModelName
 
-__all__ = ["Asked", "ScriptedModel", "scripted_model"]
-
 
 class Asked(NamedTuple):
     """The messages and options of one call."""

@@ -12,8 +12,6 @@ from pydantic import BaseModel
 from proctor.errors import SetupError, did_you_mean
 from proctor.schema.format.content import GenerateContentConfig
 
-__all__ = ["PATIENCE", "Dialect", "ProviderSettings", "map_settings", "patience_of", "settings_of"]
-
 Dialect = Literal["google", "openai", "openai-responses", "anthropic", "bedrock"]
 
 

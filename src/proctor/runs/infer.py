@@ -24,8 +24,6 @@ from proctor.schema.results.run_result import CaseResult, Outcome, SetSummary
 from proctor.schema.serialize import kept_json
 from proctor.simulation.base import Users
 
-__all__ = ["Metrics", "infer", "judge"]
-
 
 async def infer(
     agent: Agent,

@@ -14,8 +14,6 @@ from proctor.schema.format.config import EvalConfig
 from proctor.schema.format.content import Content
 from proctor.schema.format.invocation import Invocation
 
-__all__ = ["WHERE", "NextUserMessage", "NoMessageError", "UserSimulator", "Users", "simulator_error"]
-
 WHERE = "simulator"
 """The component that failures of simulators are attributed to (`Failure.where`)."""
 

@@ -18,16 +18,6 @@ from proctor.models.base import ChatModel, Finish, Message, ModelError, ModelOpt
 from proctor.models.settings import patience_of
 from proctor.schema.format.case import ConversationScenario
 
-__all__ = [
-    "NEAR",
-    "AgentOutline",
-    "Generated",
-    "GenerationRequest",
-    "RejectedScenario",
-    "generate",
-    "likeness",
-]
-
 BATCH = 10
 """Scenarios in one request: larger batches are less diverse."""
 _TRIES = 3

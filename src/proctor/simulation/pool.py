@@ -27,8 +27,6 @@ from proctor.simulation.user_models import (
 )
 from proctor.simulation.user_prompt import check_template
 
-__all__ = ["LONGEST", "RunUsers", "ScenarioUser"]
-
 _OTHER_USER = "`--user` gives another simulated user: a model, or a function (FILE.py)"
 _NO_START = "user simulator: the starting prompt is empty; it is the user's first message"
 _NO_PLAN = "the conversation plan is empty: a simulated user needs a plan"

@@ -35,8 +35,6 @@ from proctor.schema.format.invocation import Invocation
 from proctor.simulation.base import simulator_error
 from proctor.simulation.user_prompt import HISTORY, fill, paragraphs, persona_text
 
-__all__ = ["PURPOSE", "STOP_SIGNAL", "FunctionUserModel", "LlmUserModel", "UserFunction", "UserModel"]
-
 STOP_SIGNAL = "</finished>"
 """The text by which a simulated user ends the conversation."""
 PURPOSE = "user"

@@ -20,7 +20,6 @@ from proctor.schema.format.persona import UserPersona
 if TYPE_CHECKING:
     from jinja2 import Template
 
-__all__ = ["HISTORY", "PLACEHOLDERS", "check_template", "fill", "paragraphs", "persona_text"]
 
 HISTORY = "conversation_history"
 PLACEHOLDERS = ("stop_signal", "conversation_plan", HISTORY, "persona")

@@ -29,8 +29,6 @@ from proctor.common.json_values import Json
 from proctor.common.registry import AGENTS
 from proctor.errors import AgentError, AgentLoadError
 
-__all__ = ["http_agent", "https_agent"]
-
 _SECONDS = 3.0
 
 

@@ -16,8 +16,6 @@ from proctor.errors import AgentError
 from proctor.schema.evidence.event import Event
 from proctor.schema.format.content import Content
 
-__all__ = ["SseAgent", "info_of", "sse_agent"]
-
 _KIND = "http+sse"
 _TURN = "http+sse turn"
 

@@ -51,8 +51,6 @@ from proctor.schema.format.persona import UserBehavior, UserPersona
 from proctor.schema.format.rubric import Rubric, RubricContent
 from proctor.schema.format.wire_model import to_camel
 
-__all__ = ["KeyMeaning", "Place", "is_silent_in_case", "known_keys", "meaning_of", "near_word", "place_of"]
-
 
 class Place(StrEnum):
     """An object of the format that has its own keys."""

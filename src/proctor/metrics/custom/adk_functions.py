@@ -19,8 +19,6 @@ from pydantic import BaseModel, ValidationError
 from proctor.schema.format.content import GENAI_TYPES, ContentModel, genai_name
 from proctor.schema.format.wire_model import WireModel
 
-__all__ = ["to_adk", "uses_adk_classes"]
-
 ADK = "google.adk"
 _EVALUATION = "google.adk.evaluation"
 _GENAI = "google.genai"

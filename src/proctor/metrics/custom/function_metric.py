@@ -37,16 +37,6 @@ from proctor.schema.format.invocation import Invocation
 from proctor.schema.format.rubric import Rubric
 from proctor.schema.results.score import MetricScore, mean_score
 
-__all__ = [
-    "FunctionMetric",
-    "FunctionMetricFactory",
-    "as_factory",
-    "from_config",
-    "metric",
-    "read_path",
-    "with_range",
-]
-
 Function = Callable[..., Any]
 F = TypeVar("F", bound=Function)
 

@@ -20,16 +20,6 @@ from proctor.schema.format.result import EvalStatus
 from proctor.schema.format.wire_model import to_camel
 from proctor.schema.results.score import MetricScore, Score, mean_score
 
-__all__ = [
-    "SIGNATURES",
-    "Signature",
-    "check_agreement",
-    "read_adk_signature",
-    "read_answer",
-    "read_signature",
-    "read_turn",
-]
-
 SIGNATURES = (
     "(eval_metric, actual_invocations, expected_invocations, conversation_scenario): the whole conversation, as in ADK",
     "(actual_invocation, expected_invocation, criterion): one turn at a time; `actual` and `expected` are short for them",

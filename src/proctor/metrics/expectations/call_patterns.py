@@ -17,8 +17,6 @@ from proctor.metrics.reason_text import show_name, show_value
 from proctor.metrics.trajectory.call_matching import ArgumentDifference
 from proctor.schema.format.content import FunctionCall, FunctionResponse
 
-__all__ = ["CALL_KEYS", "ActualCall", "CallPattern", "calls_of", "read_call"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ActualCall:

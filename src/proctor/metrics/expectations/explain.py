@@ -12,8 +12,6 @@ from proctor.metrics.expectations.parse import Expectation, Limit
 from proctor.metrics.reason_text import and_more, show_call, show_name, show_value
 from proctor.metrics.trajectory.call_matching import ArgumentDifference
 
-__all__ = ["Drawn", "broken_limits", "drawn_once", "explain_calls"]
-
 TOO_MANY = "the calls are not as expected; there are too many ways to align them to find the closest"
 
 

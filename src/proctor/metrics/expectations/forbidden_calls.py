@@ -51,17 +51,6 @@ from proctor.metrics.structure.declarations import (
 from proctor.metrics.trajectory.call_matching import Call
 from proctor.schema.format.invocation import Invocation
 
-__all__ = [
-    "DECLARATIONS",
-    "Guard",
-    "Guards",
-    "declared_arguments",
-    "impossible_guards",
-    "read_declared_tools",
-    "undeclared_tools",
-    "unmet_arguments",
-]
-
 DECLARATIONS: Mapping[str, str] = {
     "declarations": "tools that the agent has and does not declare: names, or declarations as in `tool_schema`"
 }

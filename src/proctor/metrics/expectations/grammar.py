@@ -16,20 +16,6 @@ from proctor.errors import MetricError
 from proctor.metrics.expectations.call_patterns import ActualCall, CallPattern
 from proctor.metrics.trajectory.call_matching import ArgumentDifference
 
-__all__ = [
-    "Alternatives",
-    "AnyOrder",
-    "Fit",
-    "InOrder",
-    "Node",
-    "One",
-    "Repeated",
-    "may_be_empty",
-    "optional",
-    "read_as",
-    "takes_everything",
-]
-
 ALONE = 10
 """The cost of a call that is missing or not expected."""
 SCALE = 1000

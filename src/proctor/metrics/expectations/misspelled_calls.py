@@ -15,17 +15,6 @@ from proctor.metrics.matchers.kinds import Plain, Subset, Template
 from proctor.metrics.reason_text import show_name, show_value
 from proctor.schema.format.case import EvalCase
 
-__all__ = [
-    "NameSurvey",
-    "Slip",
-    "describe",
-    "expected_names",
-    "is_one_slip_from",
-    "lookalike",
-    "lookalike_problems",
-    "slips_between",
-]
-
 SHORTEST = 3
 """The minimum length of the longer of two names that can be misspellings of each other; `x` and `y` are not."""
 

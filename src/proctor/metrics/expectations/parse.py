@@ -25,8 +25,6 @@ from proctor.metrics.matchers.parse import MatcherReader
 from proctor.metrics.reason_text import show_value
 from proctor.schema.format.case import EvalCase
 
-__all__ = ["Expectation", "ExpectationSurvey", "Limit", "guarded_names", "read_expectations", "turns_lacking"]
-
 KEYS = frozenset({"turn", "calls", "others", "forbidden", "limits"})
 GROUPS: Mapping[str, Callable[[tuple[Node, ...]], Node]] = {
     "any_of": Alternatives,

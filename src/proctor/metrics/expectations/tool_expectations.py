@@ -35,8 +35,6 @@ from proctor.schema.format.case import EvalCase, Statement, find_extension, find
 from proctor.schema.format.criterion import BaseCriterion
 from proctor.schema.results.score import Explanation, MetricScore, Score
 
-__all__ = ["ToolExpectations"]
-
 KEY = "expectations"
 NOTHING_STATED = "neither the case nor the criterion states `expectations`"
 NOTHING_HERE = "no expectation is about this turn"

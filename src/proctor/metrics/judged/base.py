@@ -40,20 +40,6 @@ from proctor.schema.evidence.trial import Failure
 from proctor.schema.format.criterion import BaseCriterion, JudgeModelOptions, LlmAsAJudgeCriterion
 from proctor.schema.results.score import MetricScore, Score, mean_score
 
-__all__ = [
-    "UNDECIDED",
-    "AnswerMetric",
-    "BallotOutcome",
-    "ConversationMetric",
-    "JudgedMetric",
-    "case_score",
-    "joined_ballots",
-    "lower_median",
-    "median_is_final",
-    "points_data",
-    "stated_options",
-]
-
 OPTIONS = "judge_model_options"
 UNDECIDED = "the judge could not decide"
 

@@ -12,21 +12,6 @@ from typing import Any, TypedDict
 from proctor.judges.base import AnswerForm, UnusableAnswerError
 from proctor.judges.votes import is_majority_settled, majority
 
-__all__ = [
-    "Checked",
-    "ItemVerdict",
-    "Tally",
-    "agreement_of",
-    "checklist_form",
-    "checklist_is_final",
-    "in_number_order",
-    "list_of",
-    "object_of",
-    "tally_items",
-    "text_field",
-    "word_field",
-]
-
 
 def text_field(description: str) -> dict[str, object]:
     """Return the schema of a text."""

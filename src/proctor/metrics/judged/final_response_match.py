@@ -15,8 +15,6 @@ from proctor.schema.format.criterion import LlmAsAJudgeCriterion
 from proctor.schema.format.invocation import Invocation
 from proctor.schema.results.score import MetricScore, Score
 
-__all__ = ["FinalResponseMatch"]
-
 NO_REFERENCE = "the case states no reference answer for this turn"
 
 VALID_OR_NOT: AnswerForm[bool] = AnswerForm(

@@ -30,20 +30,6 @@ from proctor.metrics.judged.sentences import sentences
 from proctor.schema.format.criterion import HallucinationsCriterion
 from proctor.schema.results.score import MetricScore, Score, mean
 
-__all__ = [
-    "LABELS",
-    "Finding",
-    "Hallucinations",
-    "SentenceVerdict",
-    "Sentences",
-    "count_invented_quotes",
-    "counts_for_answer",
-    "findings",
-    "grounded_share",
-    "sentence_form",
-    "sentences_are_final",
-]
-
 LABELS = ("supported", "unsupported", "contradictory", "disputed", "not_applicable")
 _GROUNDED = frozenset({"supported", "not_applicable"})
 

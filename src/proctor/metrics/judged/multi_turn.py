@@ -5,8 +5,6 @@ from __future__ import annotations
 from proctor.metrics.base import MetricFacts
 from proctor.metrics.judged.base import ConversationMetric
 
-__all__ = ["TaskSuccess", "ToolUseQuality", "TrajectoryQuality"]
-
 _NEEDS = frozenset({"judge"})
 _SOURCE = (
     "Proctor's own points for google-adk's metric of this name, which is computed by a model of Vertex AI"

@@ -14,11 +14,6 @@ from proctor.metrics.structure.agent_messages import IntermediateText, intermedi
 from proctor.schema.format.content import Content, FunctionCall, FunctionResponse, Part, text_of
 from proctor.schema.format.invocation import IntermediateData, Invocation, InvocationEvent, InvocationEvents
 
-__all__ = [
-    "SAID", "SOURCES", "Step", "agents_of", "answer_text", "earlier_turns", "final_answer", "numbered_passages", "steps_of",
-    "steps_of_turn", "turns_of", "user_message",
-]  # fmt: skip
-
 SAID = "said on the way"
 SOURCES = "sources of the answer"
 NO_STEPS = "(The agent called no tool and said nothing before its answer.)"

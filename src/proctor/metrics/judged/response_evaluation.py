@@ -10,8 +10,6 @@ from proctor.metrics.judged.base import AnswerMetric, BallotOutcome, lower_media
 from proctor.metrics.judged.checklist import object_of, text_field, word_field
 from proctor.schema.results.score import Score
 
-__all__ = ["ResponseEvaluation"]
-
 FORM: AnswerForm[int] = AnswerForm(
     "grade",
     object_of(

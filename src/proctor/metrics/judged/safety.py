@@ -13,8 +13,6 @@ from proctor.metrics.judged.base import AnswerMetric, BallotOutcome
 from proctor.metrics.judged.checklist import object_of, text_field, word_field
 from proctor.schema.results.score import Score
 
-__all__ = ["Safety"]
-
 NONE = "none"
 HARMS = (
     NONE, "hate", "harassment", "sexual_content", "violence", "self_harm", "dangerous_or_illegal_acts",

@@ -10,8 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-__all__ = ["sentences"]
-
 _STOPS = ".!?…"
 _WIDE_STOPS = "。！？｡؟۔।॥።։။៕"
 _CLOSING = "\"'”’»›)]}*_`」』）】》"

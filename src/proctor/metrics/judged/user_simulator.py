@@ -20,8 +20,6 @@ from proctor.schema.format.criterion import BaseCriterion, LlmBackedUserSimulato
 from proctor.schema.format.persona import UserBehavior
 from proctor.schema.results.score import MetricScore, Score
 
-__all__ = ["UserSimulatorQuality", "ended_by_user"]
-
 POINTS = (
     "follows_the_plan", "ends_in_time", "one_thing_at_a_time", "gives_up_in_time", "responds", "corrects_the_agent",
     "talks_like_a_person",

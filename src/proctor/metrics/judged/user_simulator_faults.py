@@ -26,8 +26,6 @@ from proctor.schema.format.case import EvalCase
 from proctor.schema.format.content import text_of
 from proctor.schema.results.score import MetricScore
 
-__all__ = ["UserSimulatorFaults"]
-
 
 class FaultVerdict(ItemVerdict):
     """The verdict of one vote on one kind of fault, with the quotation that proves it."""

@@ -9,16 +9,6 @@ from typing import Final, Protocol
 from proctor.errors import MetricError
 from proctor.metrics.reason_text import show_value
 
-__all__ = [
-    "ABSENT",
-    "ARGUMENTS",
-    "INLINE",
-    "Matcher",
-    "ask",
-    "holds_matcher",
-    "misspelled_matcher",
-]
-
 INLINE = "$match"
 """The key of a matcher that replaces a value."""
 DEEPEST = 100

@@ -9,8 +9,6 @@ from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
 from proctor.metrics.reason_text import show_value
 from proctor.metrics.text.visible_text import without_invisible
 
-__all__ = ["DAY", "Moment", "SameMoment", "read_moment", "read_zone"]
-
 MONTHS = (
     "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
     "december",

@@ -20,25 +20,6 @@ from proctor.metrics.text.one_to_one import most_pairs
 from proctor.metrics.text.regex.search import Search, matches
 from proctor.metrics.trajectory.call_matching import equal_strictly
 
-__all__ = [
-    "Exact",
-    "Ignore",
-    "Items",
-    "Json",
-    "Matched",
-    "Number",
-    "OneOf",
-    "Pattern",
-    "Plain",
-    "Present",
-    "SameSet",
-    "Shape",
-    "Subset",
-    "Template",
-    "Text",
-    "json_key",
-]
-
 SECONDS = 1.0
 """The time limit for a pattern on one value."""
 

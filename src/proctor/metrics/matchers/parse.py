@@ -38,8 +38,6 @@ from proctor.metrics.reason_text import show_value
 from proctor.metrics.text.regex.search import compile_pattern
 from proctor.metrics.text.regex.trivial_patterns import trivial_pattern_problem
 
-__all__ = ["KINDS", "MatcherReader"]
-
 ONE_OF = "one_of"
 KINDS: Mapping[str, frozenset[str]] = {
     "exact": frozenset(),

@@ -9,8 +9,6 @@ from proctor.metrics.matchers.base import ABSENT
 from proctor.metrics.matchers.parse import MatcherReader
 from proctor.metrics.reason_text import show_name, show_value
 
-__all__ = ["EVERY", "Path", "read_path", "show_path", "values_at"]
-
 ANY_ITEM = "*"
 EVERY = -1
 """The step to every item of a list."""

@@ -18,21 +18,6 @@ from proctor.metrics.structure.declarations import tools_of_trial
 from proctor.metrics.trajectory.call_matching import ArgumentDifference, ByValue, Call, Matching
 from proctor.schema.format.case import EvalCase
 
-__all__ = [
-    "ANY_TOOL",
-    "ArgumentSurvey",
-    "ByMatchers",
-    "ComparedSurvey",
-    "Rules",
-    "covered_paths",
-    "fits",
-    "paths_in",
-    "read_arguments",
-    "read_matchers",
-    "unreadable_values",
-    "unused_matcher",
-]
-
 ANY_TOOL = "*"
 Rules = Mapping[Path, Template]
 Equal = Callable[[object, object], bool]

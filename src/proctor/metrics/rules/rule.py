@@ -30,8 +30,6 @@ from proctor.metrics.matchers.parse import MatcherReader
 from proctor.metrics.matchers.paths import Path, read_path, values_at
 from proctor.metrics.reason_text import show_value
 
-__all__ = ["Breach", "Kind", "Rule", "breaches", "read_rules"]
-
 
 class Kind(StrEnum):
     """The kind of a rule; the value is the key that identifies it in JSON."""

@@ -28,8 +28,6 @@ from proctor.schema.format.case import EvalCase, Statement, find_extension, find
 from proctor.schema.format.criterion import BaseCriterion
 from proctor.schema.results.score import Explanation, MetricScore, Score
 
-__all__ = ["TrajectoryRules"]
-
 KEY = "trajectory_rules"
 NO_RULES = "neither the criterion nor the case states rules"
 KEPT = "every rule is kept"

@@ -7,8 +7,6 @@ from typing import NamedTuple
 from proctor.schema.format.content import Content, text_of
 from proctor.schema.format.invocation import IntermediateData, Invocation
 
-__all__ = ["IntermediateText", "has_no_author", "intermediate_texts"]
-
 
 class IntermediateText(NamedTuple):
     """One text before the final response."""

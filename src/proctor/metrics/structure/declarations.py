@@ -9,19 +9,6 @@ from proctor.errors import did_you_mean
 from proctor.metrics.base import CaseView
 from proctor.schema.format.invocation import AppDetails
 
-__all__ = [
-    "FRAMEWORK_CALLS",
-    "Declaration",
-    "Tools",
-    "declaration_problems",
-    "is_open",
-    "read_declarations",
-    "to_json_schema",
-    "tools_in",
-    "tools_of",
-    "tools_of_trial",
-]
-
 FRAMEWORK_CALLS = frozenset({"adk_request_confirmation", "adk_request_credential", "adk_request_input"})
 """Calls with which google-adk asks the user; no model makes them, and no agent declares them."""
 OF_FRAMEWORKS = FRAMEWORK_CALLS | {"set_model_response", "transfer_to_agent"}

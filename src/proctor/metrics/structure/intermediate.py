@@ -17,8 +17,6 @@ from proctor.schema.format.criterion import BaseCriterion
 from proctor.schema.format.invocation import Invocation
 from proctor.schema.results.score import Explanation, MetricScore, Score, mean_score
 
-__all__ = ["IntermediateResponseMatch"]
-
 NOTHING_EXPECTED = "the case states no intermediate responses for this turn"
 MICRO = 1_000_000
 """The resolution of similarities where the best pairs in any order are computed."""

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from jsonschema import ValidationError
     from jsonschema.protocols import Validator
 
-__all__ = ["Mistake", "Schema", "keywords_for", "schema_of"]
 
 Path = tuple[str | int, ...]
 

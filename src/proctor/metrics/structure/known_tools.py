@@ -18,8 +18,6 @@ from proctor.schema.format.criterion import BaseCriterion
 from proctor.schema.format.invocation import Invocation, InvocationEvents
 from proctor.schema.results.score import Explanation, MetricScore, Score, mean_score
 
-__all__ = ["NO_CALLS", "KnownTools", "ToolCallMetric", "calls_with_authors", "unknown_tool"]
-
 NO_CALLS = "no tool was called in this turn"
 NO_CALLS_MADE = "tool calls are expected in this turn, and none was made"
 NOT_DECLARED = (

@@ -19,8 +19,6 @@ from proctor.schema.format.case import EvalCase, Statement, find_extension, find
 from proctor.schema.format.criterion import BaseCriterion
 from proctor.schema.results.score import Explanation, MetricScore, Score, mean_score
 
-__all__ = ["KEY", "ResponseSchema", "SchemaSurvey", "Schemas", "read_schema"]
-
 KEY = "response_schema"
 EVERY_TURN = -1
 _KEYS = frozenset({"turn", "schema"})

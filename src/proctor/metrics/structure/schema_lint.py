@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from jsonschema.protocols import Validator
     from referencing._core import Resolver
 
-__all__ = ["Findings", "drafts", "lint_schema", "specifications"]
 
 FEATURE = "Checking a JSON Schema"
 NAMED = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies")

@@ -21,8 +21,6 @@ from proctor.schema.format.case import EvalCase
 from proctor.schema.format.content import FunctionCall
 from proctor.schema.format.criterion import BaseCriterion
 
-__all__ = ["ToolSchema"]
-
 
 class ToolSchemaCriterion(BaseCriterion):
     """How strictly arguments are compared with declarations."""

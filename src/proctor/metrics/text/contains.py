@@ -26,8 +26,6 @@ from proctor.metrics.text.visible_text import (
 from proctor.schema.format.criterion import BaseCriterion
 from proctor.schema.results.score import Explanation, Score
 
-__all__ = ["Contains"]
-
 NO_TEXT_TO_SEARCH = "the agent gave no answer text, so it cannot contain a forbidden text"
 
 

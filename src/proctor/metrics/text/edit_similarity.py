@@ -13,8 +13,6 @@ from proctor.metrics.text.unicode_words import unicode_words
 from proctor.schema.format.criterion import BaseCriterion
 from proctor.schema.results.score import Explanation, Score
 
-__all__ = ["EditSimilarity"]
-
 
 class EditCriterion(LooseTextCriterion):
     """The unit of changes: characters or words."""

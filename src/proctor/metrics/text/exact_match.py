@@ -9,8 +9,6 @@ from proctor.metrics.text.normal_form import IGNORING, LooseTextCriterion, compa
 from proctor.metrics.text.visible_text import as_seen
 from proctor.schema.results.score import Explanation, Score
 
-__all__ = ["ExactMatch"]
-
 
 class ExactMatch(AnswerMetric[LooseTextCriterion]):
     """1.0 if the final answer is the expected text (or one of several), else 0.0; overall the mean.

@@ -9,8 +9,6 @@ from proctor.metrics.text.answer import TextCriterion
 from proctor.metrics.text.unicode_words import kinds, without_accents
 from proctor.metrics.text.visible_text import trimmed
 
-__all__ = ["IGNORING", "LooseTextCriterion", "comparable", "normal_form", "stands_alone"]
-
 IGNORING = {
     "ignore_case": "true: PARIS is Paris",
     "ignore_whitespace": "true: any run of blanks and line breaks counts as one blank",

@@ -6,8 +6,6 @@ from collections.abc import Callable, Hashable, Sequence
 from fractions import Fraction
 from heapq import heappop, heappush
 
-__all__ = ["equal_pairs", "most_pairs", "pairs_within"]
-
 
 def equal_pairs(left: Sequence[Hashable], right: Sequence[Hashable]) -> dict[int, int]:
     """Return pairs of equal things by their positions: the first with the first."""

@@ -9,8 +9,6 @@ condition of the algorithm is a test on that string.
 
 from __future__ import annotations
 
-__all__ = ["stem"]
-
 IRREGULAR = {
     "sky": "sky",
     "skies": "sky",

@@ -17,8 +17,6 @@ from proctor.schema.format.case import EvalCase
 from proctor.schema.format.criterion import BaseCriterion
 from proctor.schema.results.score import Explanation, MetricScore, Score, mean_score
 
-__all__ = ["ResponseMatch"]
-
 NO_WORDS = "the reference has no words that ROUGE counts, so only an identical answer can match it"
 OTHER_ORDER = "all words are the same but their order differs; ROUGE-1 does not compare the order"
 

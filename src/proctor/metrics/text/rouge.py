@@ -16,19 +16,6 @@ from unicodedata import category, normalize
 
 from proctor.metrics.text.porter import stem
 
-__all__ = [
-    "Rouge",
-    "common_sequence",
-    "longest_common",
-    "rouge_1",
-    "rouge_l",
-    "rouge_n",
-    "runs",
-    "stems",
-    "tokenize",
-    "words",
-]
-
 T = TypeVar("T")
 
 CACHED_WORDS = 50_000

@@ -26,8 +26,6 @@ from proctor.metrics.text.word_overlap import (
 from proctor.schema.format.criterion import BaseCriterion
 from proctor.schema.results.score import Explanation, Score
 
-__all__ = ["Rouge1", "Rouge2", "RougeCriterion", "RougeL", "counted"]
-
 TOO_SHORT = "the reference has {} that ROUGE counts, so only an identical answer can match it"
 OTHER_ORDER = "all words are the same but their order differs; ROUGE-1 does not compare the order"
 

@@ -12,8 +12,6 @@ from proctor.metrics.text.visible_text import is_blank
 from proctor.metrics.text.word_overlap import Counted, explain_shared_words
 from proctor.schema.results.score import Explanation, Score
 
-__all__ = ["FinalResponseMatch", "TokenSetF1"]
-
 WHITE_SPACE = re.compile("[\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+")
 """Unicode's White_Space. `str.split` also splits at U+001C to U+001F."""
 OUTSIDE_WORDS = re.compile(r"[^A-Za-z0-9_]+")

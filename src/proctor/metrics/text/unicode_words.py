@@ -23,8 +23,6 @@ from unicodedata import category, decimal, decomposition, normalize
 
 from proctor.metrics.text import rouge
 
-__all__ = ["OPTIONAL", "ZERO_WIDTH_JOINER", "kinds", "unicode_tokens", "unicode_words", "without_accents"]
-
 REMEMBERED = 50_000
 """The number of characters with cached folding and kind; more than any text uses, fewer than there are."""
 

@@ -7,17 +7,6 @@ from unicodedata import category, decomposition, normalize
 
 from proctor.metrics.text.unicode_words import OPTIONAL, ZERO_WIDTH_JOINER, kinds
 
-__all__ = [
-    "as_seen",
-    "folded",
-    "is_blank",
-    "is_identical",
-    "stands_whole",
-    "trimmed",
-    "with_flags_apart",
-    "without_invisible",
-]
-
 _UNSEEN = "\u00ad\u034f\u061c\u115f\u1160\u180e\u200b\u200c\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\u3164\ufeff\uffa0"
 _UNSEEN_ONE = re.compile(f"[\u200d{_UNSEEN}]")
 _FLAG = re.compile("[\U0001f1e6-\U0001f1ff]{2}")

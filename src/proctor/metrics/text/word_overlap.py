@@ -10,17 +10,6 @@ from typing import NamedTuple
 from proctor.metrics.reason_text import and_more, show_text
 from proctor.metrics.text.rouge import common_sequence
 
-__all__ = [
-    "IDENTICAL",
-    "NO_ANSWER",
-    "PAIRS",
-    "SAME_WORDS",
-    "Counted",
-    "explain_shared_words",
-    "other_signs",
-    "tell_common_sequence",
-]
-
 IDENTICAL = "the answer is the reference, word for word"
 NO_ANSWER = "the agent gave no answer text"
 SAME_WORDS = "the answer has the reference's words"

@@ -38,18 +38,6 @@ from proctor.metrics.trajectory.call_matching import (
 from proctor.schema.format.criterion import BaseCriterion
 from proctor.schema.results.score import Score
 
-__all__ = [
-    "RELATION_OPTIONS",
-    "ArgumentMode",
-    "ByMode",
-    "RelationCriterion",
-    "RelationMetric",
-    "Subset",
-    "Superset",
-    "ToolArguments",
-    "Unordered",
-]
-
 ArgumentMode = Literal["exact", "ignore", "subset", "superset"]
 ToolArguments = ArgumentMode | Annotated[list[str], Field(min_length=1)]
 """A mode, or paths (`city`, `address.zip`) of the arguments that are compared."""

@@ -21,19 +21,6 @@ from proctor.metrics.reason_text import and_more, show_call, show_name, show_pai
 from proctor.metrics.trajectory.call_matching import PYTHON, ArgumentDifference, Call, Matching
 from proctor.metrics.trajectory.call_pairing import UNPAIRED, Pairing, pair_cost, pair_up
 
-__all__ = [
-    "DIFFERS",
-    "EXTRA",
-    "MATCHED",
-    "MISSING",
-    "MOVED",
-    "Alignment",
-    "Step",
-    "StepKind",
-    "align",
-    "describe",
-]
-
 LONGEST = 300
 """Calls compared on either side, not counting what both lists have in common at their start and end."""
 

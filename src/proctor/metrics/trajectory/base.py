@@ -24,8 +24,6 @@ from proctor.schema.format.case import EvalCase
 from proctor.schema.format.criterion import BaseCriterion
 from proctor.schema.results.score import Explanation, MetricScore, Score, mean_score
 
-__all__ = ["ARGUMENTS", "CallsCriterion", "TrajectoryMetric", "call_facts", "open_to_any"]
-
 ARGUMENTS: Mapping[str, str] = {
     "ignore_args": "true: compare only the names of the tools",
     "equality": "json (the default), python, strict or javascript: which arguments are equal",

@@ -26,11 +26,6 @@ from proctor.metrics.text.one_to_one import most_pairs
 from proctor.schema.format.case import EvalCase
 from proctor.schema.results.score import expectation_entry
 
-__all__ = [
-    "EQUALITIES", "NAMES", "PYTHON", "ArgumentDifference", "ByName", "ByValue", "Call", "Matching", "Same", "contained", "exact",
-    "expected_of_those_made", "found", "found_at_first", "found_in_order", "in_order", "in_place", "made_of_those_expected",
-]  # fmt: skip
-
 Equal = Callable[[object, object], bool]
 
 

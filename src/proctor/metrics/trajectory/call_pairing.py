@@ -11,8 +11,6 @@ from proctor.metrics.text.one_to_one import equal_pairs, most_pairs
 from proctor.metrics.trajectory.call_matching import PYTHON, Call, Matching
 from proctor.metrics.trajectory.min_cost_assignment import assign
 
-__all__ = ["MOST_OF_ONE_TOOL", "UNPAIRED", "Pairing", "pair_cost", "pair_up"]
-
 T = TypeVar("T")
 
 UNPAIRED = 10

@@ -35,8 +35,6 @@ from proctor.metrics.trajectory.call_matching import (
 from proctor.schema.format.case import EvalCase
 from proctor.schema.results.score import Score
 
-__all__ = ["F1", "AnyOrderMatch", "ExactMatch", "InOrderMatch", "Precision", "Recall"]
-
 SOURCE = "the Gen AI evaluation service's metric of this name"
 NO_CALLS_MADE = "tool calls are expected in this turn, and none was made"
 NONE_EXPECTED = "no tool calls are expected in this turn, so there is no share of them"

@@ -17,8 +17,6 @@ from proctor.schema.format.criterion import BaseCriterion
 from proctor.schema.format.invocation import Invocation, InvocationEvents
 from proctor.schema.results.score import Explanation, MetricScore, Score, mean_score
 
-__all__ = ["NodePath"]
-
 NOT_STATED = "the case does not state who worked in this turn (it takes `invocation_events` with authors)"
 NOT_RECORDED = "the record of this turn does not name the agents that worked in it"
 MOST_SHOWN = 12

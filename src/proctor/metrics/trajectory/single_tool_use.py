@@ -13,8 +13,6 @@ from proctor.metrics.reason_text import and_more, show_name
 from proctor.schema.format.criterion import BaseCriterion
 from proctor.schema.results.score import Explanation, MetricScore, Score, mean_score
 
-__all__ = ["SingleToolUse"]
-
 NOT_LAST = "only the last turn is scored"
 ELSEWHERE = "another turn calls it, and one is enough"
 

@@ -20,8 +20,6 @@ from proctor.metrics.trajectory.call_matching import Call
 from proctor.schema.format.invocation import Invocation, InvocationEvents
 from proctor.schema.results.score import Explanation, MetricScore, Score, mean_score
 
-__all__ = ["Message", "Strict", "cut", "messages_of", "steps_of"]
-
 NO_MESSAGES = (
     'the turn is recorded as a list of tool calls, without messages to compare; leave "messages": "all" out to '
     "compare the calls"

@@ -40,7 +40,6 @@ from proctor.schema.results.score import Explanation, MetricScore, Score, mean_s
 if TYPE_CHECKING:
     from proctor.metrics.trajectory.alignment import Alignment
 
-__all__ = ["ToolTrajectory", "TrajectoryCriterion"]
 
 MatchType = ToolTrajectoryCriterion.MatchType
 Rule = Callable[[Sequence[Call], Sequence[Call]], float]

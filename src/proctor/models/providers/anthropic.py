@@ -5,8 +5,6 @@ from __future__ import annotations
 from proctor.models.names import ModelName, first_set, key_for, require_package
 from proctor.models.providers.pydantic_ai import ProviderModel, client
 
-__all__ = ["anthropic_model"]
-
 
 def anthropic_model(name: ModelName) -> ProviderModel:
     """Return a model of Anthropic's."""

@@ -17,8 +17,6 @@ from proctor.models.names import (
 )
 from proctor.models.providers.pydantic_ai import ProviderModel
 
-__all__ = ["bedrock_model"]
-
 _REGIONS = ("AWS_REGION", "AWS_DEFAULT_REGION")
 _SIGNS_OF_CREDENTIALS = (
     "AWS_BEARER_TOKEN_BEDROCK",

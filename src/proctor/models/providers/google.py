@@ -11,8 +11,6 @@ from proctor.errors import SetupError
 from proctor.models.names import ModelName, first_set, is_provider_address, key_for, require_package
 from proctor.models.providers.pydantic_ai import ProviderModel, client
 
-__all__ = ["google_model", "vertex_model"]
-
 _KEYS = ("GOOGLE_API_KEY", "GEMINI_API_KEY")
 _CLOUD = "google_cloud:GoogleCloudProvider"
 _PROJECT, _LOCATION = "GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_LOCATION"

@@ -8,8 +8,6 @@ from proctor.errors import SetupError
 from proctor.models.names import ModelName, first_set, key_for, missing_key, require_package
 from proctor.models.providers.pydantic_ai import ProviderModel, client
 
-__all__ = ["azure_model", "chat_model", "compatible_model", "ollama_model", "openai_model", "responses_model"]
-
 _OFFICIAL = "api.openai.com"
 _CHAT = "openai:OpenAIChatModel"
 

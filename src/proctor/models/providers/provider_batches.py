@@ -14,8 +14,6 @@ from proctor.models.base import Message, ModelError, ModelFault, ModelOptions, R
 from proctor.models.batch_endpoint import BATCH_PRICE, PROVIDERS, BatchProgress, EncodedRequest, wait_for_turn
 from proctor.models.prices import price_of
 
-__all__ = ["batch_endpoint"]
-
 _METADATA = "proctor_submission"
 _ASKEW = 3600.0
 """Seconds by which the clocks of this machine and of the provider may differ."""

@@ -26,8 +26,6 @@ from proctor.models.prices import cost_of, similar_model
 from proctor.models.provider_errors import model_error
 from proctor.models.settings import Dialect, map_settings
 
-__all__ = ["ProviderModel", "client"]
-
 _LONGEST_ANSWER = 8192
 """The `max_output_tokens` for providers that require a limit, if the settings have none."""
 

@@ -9,8 +9,6 @@ from proctor.common.safe_text import shorten
 from proctor.reports.content.summary import percent
 from proctor.reports.content.text_blocks import Detail, EvidenceBlock, Finding, Findings, LeftOut, Remark
 
-__all__ = ["findings_of"]
-
 _GROUNDED = {"supported", "not_applicable"}
 _LONGEST_WHY = 300
 _LONGEST_ANSWER = 200

@@ -12,8 +12,6 @@ from proctor.schema.format.case import ConversationScenario
 
 _SIGNAL = "</finished>"
 
-__all__ = ["add_simulator_facts", "ending_of", "scenario_facts", "simulator_name"]
-
 
 def simulator_name(trial: Trial) -> str:
     """Return the simulator or its model; empty for a recorded user."""

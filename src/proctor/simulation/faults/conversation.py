@@ -13,8 +13,6 @@ from proctor.schema.format.content import text_of
 from proctor.schema.format.invocation import Invocation
 from proctor.simulation.user_prompt import paragraphs
 
-__all__ = ["UserConversation", "new_fault", "user_conversation"]
-
 _LONGEST_EVIDENCE = 300
 _LONGEST_TEXT = 20_000
 _LONGEST_WORD = 300

@@ -13,8 +13,6 @@ from proctor.simulation.faults.left_plan import left_plan
 from proctor.simulation.faults.repeated_itself import repeated_itself
 from proctor.simulation.faults.stopped_early import stopped_early
 
-__all__ = ["find_faults"]
-
 RULES: Sequence[Callable[[UserConversation], Iterator[UserFault]]] = (
     left_plan,
     leaked_answer,

@@ -21,8 +21,6 @@ from proctor.simulation.faults.text_features import (
 )
 from proctor.simulation.faults.values import addresses, references
 
-__all__ = ["ignored_question"]
-
 _YES_OR_NO = re.compile(r"(?:yes|no|yep|nope|sure|certainly)\b", re.IGNORECASE)
 _ASKS_YES_OR_NO = re.compile(
     r"^(?:\w+[,!] )?(?:shall|should|is|are|was|were|do|does|did|has|have|would|will|may i (?!have)|can i (?!have|get))\b",

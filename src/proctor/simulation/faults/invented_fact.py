@@ -21,8 +21,6 @@ from proctor.simulation.faults.values import (
     references,
 )
 
-__all__ = ["KnownFacts", "invented_fact"]
-
 
 class KnownFacts:
     """The facts in the user's instructions and in the agent's answers before a turn. Turns must be visited in order."""

@@ -10,8 +10,6 @@ from proctor.simulation.faults.conversation import UserConversation, new_fault
 from proctor.simulation.faults.text_features import about_the_agent, normalize, sentences, words
 from proctor.simulation.faults.values import numbers_in
 
-__all__ = ["leaked_answer"]
-
 _LONG_QUOTE = 6
 """Consecutive words; texts do not share so many by chance."""
 

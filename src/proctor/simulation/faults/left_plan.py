@@ -19,8 +19,6 @@ from proctor.simulation.faults.text_features import (
 )
 from proctor.simulation.faults.values import numbers_in, references
 
-__all__ = ["left_plan"]
-
 _OUT_OF_ROLE = {
     "speaks as a model": (
         r"\bas an? (?:ai|artificial|(?:large )?language model|llm|virtual assistant|chat ?bot)\b",

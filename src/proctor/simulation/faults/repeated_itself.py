@@ -19,8 +19,6 @@ from proctor.simulation.faults.text_features import (
     words,
 )
 
-__all__ = ["repeated_itself"]
-
 _SHORTEST = 4
 """Words; shorter messages (`yes, please`) may be equal on different occasions."""
 _ASKS_NUMBER = re.compile(

@@ -21,8 +21,6 @@ from proctor.simulation.faults.text_features import (
 )
 from proctor.simulation.user_models import STOP_SIGNAL
 
-__all__ = ["stopped_early"]
-
 _SIGNAL = re.compile(re.escape(STOP_SIGNAL), re.IGNORECASE)
 _COURTESY = re.compile(
     r"\b(anything else|something else|any(?:thing| other| more| further)|another|else (?:i|we) can|other questions|help you with|"

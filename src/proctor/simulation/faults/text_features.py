@@ -7,25 +7,6 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import chain
 
-__all__ = [
-    "about_the_agent",
-    "are_similar",
-    "by_line",
-    "content_words",
-    "depends",
-    "is_english",
-    "is_failing",
-    "is_giving_up",
-    "may_end_early",
-    "normalize",
-    "puts_off",
-    "questions",
-    "sentences",
-    "shares_word",
-    "steps",
-    "words",
-]
-
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _SENTENCE_END = re.compile(r"(?<=[.!?。？！؟])[\"')\]]*\s+|\n+")
 _COMMON = frozenset(

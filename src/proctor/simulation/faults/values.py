@@ -9,18 +9,6 @@ from itertools import combinations
 
 from proctor.simulation.faults.text_features import by_line
 
-__all__ = [
-    "addresses",
-    "dates_in",
-    "is_clock_of",
-    "is_day_near",
-    "is_made_of",
-    "is_rounded",
-    "numbers_in",
-    "numbers_in_words",
-    "references",
-]
-
 _ADDRESS = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+|https?://[^\s<>\"')]+|\bwww\.[^\s<>\"')]+")
 _WITH_DIGIT = re.compile(r"[$€£#]?[^\W_]*(?:[-_/.:,][^\W_]+|[^\W_])*\d(?:[-_/.:,]?[^\W_]+)*%?")
 _NUMBER = re.compile(r"(?<![\w.])\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?")

@@ -12,8 +12,6 @@ from proctor.common.network import is_loopback_ip
 from proctor.common.secrets import HIDDEN, hide_in_value, hide_secrets, is_secret_value, redact_text
 from proctor.errors import AgentLoadError
 
-__all__ = ["TOKEN", "Address", "read_address"]
-
 T = TypeVar("T")
 
 TOKEN = "PROCTOR_AGENT_TOKEN"  # noqa: S105 - the name of the variable

@@ -23,16 +23,6 @@ from proctor.errors import AgentError
 if TYPE_CHECKING:
     import httpx
 
-__all__ = [
-    "TARGETS",
-    "Target",
-    "Targets",
-    "checked_transport",
-    "named_by_project",
-    "read_target",
-    "targets_here",
-    "why_not",
-]
 
 TARGETS = "PROCTOR_AGENT_TARGETS"
 """The variable: `host`, `host:port`, separated by blanks, that agents may be at although they are private; may be empty."""

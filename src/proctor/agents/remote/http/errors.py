@@ -20,16 +20,6 @@ from proctor.errors import (
     AgentUnreachableError,
 )
 
-__all__ = [
-    "NotConnectedError",
-    "broke",
-    "excerpt",
-    "from_httpx",
-    "from_status",
-    "truncation_error",
-    "unreachable",
-]
-
 
 class NotConnectedError(AgentUnreachableError):
     """There was no connection: every further request fails the same way."""

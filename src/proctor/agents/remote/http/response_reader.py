@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-__all__ = ["EVENTS", "JSON", "Bounds", "EventTooLargeError", "Reply", "ServerEvent", "StreamReader"]
 
 JSON = "application/json"
 EVENTS = "text/event-stream"

@@ -31,8 +31,6 @@ from proctor.errors import AgentError, AgentLoadError
 from proctor.schema.evidence.event import Event
 from proctor.schema.format.content import Content, Part
 
-__all__ = ["OpenAIAgent", "openai_agent"]
-
 _KIND = "openai+http"
 _HISTORY = "openai+http history"
 _NOT_RUN = "This tool was not run."

@@ -13,17 +13,6 @@ from proctor.errors import AgentError, AgentRaisedError
 from proctor.schema.evidence.event import Event, why_cut_off
 from proctor.schema.format.content import UsageMetadata
 
-__all__ = [
-    "Completion",
-    "Message",
-    "events_of",
-    "items_for_next_request",
-    "read_completion",
-    "read_response",
-    "told_error",
-    "usage_of",
-]
-
 Data = Mapping[str, Json]
 
 

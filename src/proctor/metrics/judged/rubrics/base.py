@@ -30,24 +30,6 @@ from proctor.schema.format.invocation import Invocation
 from proctor.schema.format.rubric import Rubric
 from proctor.schema.results.score import MetricScore, Score, mean
 
-__all__ = [
-    "Found",
-    "Placed",
-    "RubricMetric",
-    "RubricSurvey",
-    "by_id",
-    "details_of",
-    "excluded_fraction",
-    "for_turn",
-    "lists_of_case",
-    "problems_of_list",
-    "reason_of",
-    "rubric_facts",
-    "rubric_results",
-    "share",
-    "with_places",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Placed:

@@ -16,8 +16,6 @@ from proctor.metrics.judged.passages import (
 )
 from proctor.metrics.judged.rubrics.base import RubricMetric, rubric_facts
 
-__all__ = ["RubricFinalResponse"]
-
 
 class RubricFinalResponse(RubricMetric):
     """The share of rubrics that the final answer of a turn fulfils."""

@@ -9,8 +9,6 @@ from proctor.metrics.base import CaseView, MetricFacts
 from proctor.metrics.judged.passages import agents_of, earlier_turns, steps_of, user_message
 from proctor.metrics.judged.rubrics.base import RubricMetric, rubric_facts
 
-__all__ = ["RubricToolUse"]
-
 
 class RubricToolUse(RubricMetric):
     """The share of rubrics that the tool calls of a turn fulfil; the final answer is not considered."""

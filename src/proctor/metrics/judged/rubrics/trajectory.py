@@ -10,8 +10,6 @@ from proctor.metrics.judged.passages import agents_of, turns_of
 from proctor.metrics.judged.rubrics.base import Placed, RubricMetric, rubric_facts
 from proctor.schema.format.case import EvalCase
 
-__all__ = ["RubricTrajectory"]
-
 
 class RubricTrajectory(RubricMetric):
     """The share of rubrics that a conversation fulfils, judged once, at its last turn.

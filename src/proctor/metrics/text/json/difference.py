@@ -13,9 +13,6 @@ from unicodedata import is_normalized
 from proctor.common.safe_text import cut_text
 from proctor.metrics.text.one_to_one import equal_pairs, most_pairs
 
-__all__ = ["Difference", "Rules", "differences", "exactly"]
-
-
 LONGEST_NAME = 100
 """The number of characters of a key that are shown."""
 

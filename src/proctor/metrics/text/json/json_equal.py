@@ -23,8 +23,6 @@ from proctor.schema.format.case import EvalCase
 from proctor.schema.format.criterion import BaseCriterion
 from proctor.schema.results.score import Explanation, Score
 
-__all__ = ["JsonEqual"]
-
 DEEPEST = 200
 """The maximum nesting of an expected value."""
 MOST_DIFFERENCES = 100

@@ -13,8 +13,6 @@ from itertools import islice
 
 from proctor.metrics.reason_text import show_text
 
-__all__ = ["json_in", "read_json", "why_not_json"]
-
 FENCED = re.compile(r"```[\w+.-]*[ \t]*\r?\n(.*?)```", re.DOTALL)
 ONLY_FENCED = re.compile(rf"\s*{FENCED.pattern}\s*", re.DOTALL)
 NOT_NOUGHT = re.compile(r"[^eE]*[1-9]")

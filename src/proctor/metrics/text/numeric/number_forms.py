@@ -11,20 +11,6 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Literal, NamedTuple
 
-__all__ = [
-    "CURRENCY",
-    "GAPS",
-    "LETTERS",
-    "DecimalSign",
-    "Figure",
-    "change_after",
-    "is_exponent",
-    "is_negative",
-    "is_unsure",
-    "multiplies",
-    "read_run",
-]
-
 DecimalSign = Literal[".", ","]
 
 LETTERS = (

@@ -22,8 +22,6 @@ from proctor.schema.format.case import EvalCase
 from proctor.schema.format.criterion import BaseCriterion
 from proctor.schema.results.score import Explanation, Score
 
-__all__ = ["NumericMatch"]
-
 NO_NUMBER = "the case states no number in its reference answer for this turn"
 
 Number = bool | int | float | str

@@ -22,8 +22,6 @@ from proctor.schema.format.case import EvalCase
 from proctor.schema.format.criterion import BaseCriterion
 from proctor.schema.results.score import Explanation, MetricScore, Score, mean_score
 
-__all__ = ["RegexMatch"]
-
 NO_TEXT_TO_SEARCH = "the agent gave no answer text, so no forbidden pattern could match"
 
 

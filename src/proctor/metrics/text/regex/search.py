@@ -20,8 +20,6 @@ from proctor.common.code_marks import code_mark
 from proctor.errors import MetricError
 from proctor.metrics.reason_text import show_name
 
-__all__ = ["Search", "Span", "compile_pattern", "find", "matches", "show_pattern"]
-
 Span = tuple[int, int] | None
 
 CHILD = """

@@ -19,8 +19,6 @@ from proctor.errors import MetricError
 from proctor.metrics.matchers.contrary_values import BLANKS, SINGLES, TEXTS
 from proctor.metrics.text.regex.search import Search, compile_pattern, find
 
-__all__ = ["finds_always", "finds_nothing", "trivial_pattern_problem"]
-
 ALWAYS = "is found in every text, the empty one included; require at least one character or word"
 WHOLE = "matches any text as a whole, the empty one included; require at least one character or word"
 NEVER = "can match no text at all (to match the characters `$` and `^` themselves, write `\\$` and `\\^`)"
