@@ -7,12 +7,13 @@ import sysconfig
 from collections.abc import Awaitable, Callable, Generator, Iterator
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 from proctor.schema.analysis.comparison import Comparison
 from proctor.schema.results.run_result import RunResult
 from proctor.schema.results.score import MetricVerdict, MetricVerdicts
 
+Answer = TypeVar("Answer")
 _PACKAGE = str(Path(__file__).parents[1])
 _PYTHON = tuple(sysconfig.get_path(name) for name in ("stdlib", "platstdlib"))
 
@@ -29,6 +30,13 @@ class _Inspected:
             object.__setattr__(self, "_is_inspected", True)
         return value
 
+    def _uninspected(self, read: Callable[[Any], Answer]) -> Answer:
+        """Return what `read` returns: printing does not inspect, and asyncio calls `repr`, too."""
+        was_inspected = self._is_inspected
+        answer = read(self)
+        object.__setattr__(self, "_is_inspected", was_inspected)
+        return answer
+
 
 class Evaluated(_Inspected, RunResult):
     """A run result that records its inspection; awaiting it returns the result itself."""
@@ -39,12 +47,7 @@ class Evaluated(_Inspected, RunResult):
         return self.passed
 
     def __repr__(self) -> str:
-        was_inspected = self._is_inspected
-        text = RunResult.__repr__(self)
-        object.__setattr__(
-            self, "_is_inspected", was_inspected
-        )  # printing does not inspect, and asyncio calls `repr`, too
-        return text
+        return self._uninspected(RunResult.__repr__)
 
     def __await__(self) -> Generator[object, object, Evaluated]:
         return self
@@ -60,22 +63,13 @@ class InspectedComparison(_Inspected, Comparison):
         return self.passed
 
     def __repr__(self) -> str:
-        was_inspected = self._is_inspected
-        text = Comparison.__repr__(self)
-        object.__setattr__(self, "_is_inspected", was_inspected)
-        return text
+        return self._uninspected(Comparison.__repr__)
 
 
-class InspectedVerdicts(MetricVerdicts):
+class InspectedVerdicts(_Inspected, MetricVerdicts):
     """The verdicts of `score`, which record their inspection."""
 
     _is_inspected = False
-
-    def __getattribute__(self, name: str) -> object:
-        value = object.__getattribute__(self, name)  # an unknown name raises before the flag is set
-        if not name.startswith("_"):
-            object.__setattr__(self, "_is_inspected", True)
-        return value
 
     def __getitem__(self, name: str) -> MetricVerdict:
         verdict = super().__getitem__(name)
@@ -133,10 +127,7 @@ def passed(result: InspectableResult) -> bool:
     """Return the verdict of a result, without marking it as inspected."""
     if isinstance(result, InspectedVerdicts):
         return MetricVerdicts(dict.items(result)).__bool__()
-    was_inspected = result._is_inspected  # noqa: SLF001 - attribute of a class in this module
-    verdict = bool(result)
-    object.__setattr__(result, "_is_inspected", was_inspected)
-    return verdict
+    return result._uninspected(bool)  # noqa: SLF001 - of a class in this module
 
 
 def is_inspected(result: object) -> bool:

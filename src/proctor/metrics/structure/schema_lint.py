@@ -7,7 +7,6 @@ when the agent has answered.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from types import ModuleType
@@ -64,18 +63,6 @@ INSTEAD = {
 }
 
 
-@dataclass(slots=True)
-class Findings:
-    """The problems of one schema."""
-
-    dead: list[str] = field(default_factory=list)
-    """References that cannot be resolved."""
-    slips: list[str] = field(default_factory=list)
-    """Keywords that are certainly mistakes."""
-    unknown: list[str] = field(default_factory=list)
-    """Unknown keywords, which are not checked."""
-
-
 Schema = Mapping[str, object]
 
 
@@ -102,7 +89,7 @@ def _all_keywords() -> tuple[frozenset[str], frozenset[str]]:
     return checking, frozenset(described - checking)
 
 
-def lint_schema(document: object, kind: type[Validator], formats: Collection[str] | None) -> Findings:
+def lint_schema(document: object, kind: type[Validator], formats: Collection[str] | None) -> SchemaProblems:
     """Return the problems of a schema that is valid under its draft (`kind`, jsonschema's validator class).
 
     `formats`: the formats that can be checked; `None` if `format` is not checked.
@@ -110,13 +97,15 @@ def lint_schema(document: object, kind: type[Validator], formats: Collection[str
     Raises:
         RecursionError: it is nested too deeply.
     """
-    search = _Search(kind, formats)
+    search = SchemaProblems(kind, formats)
     search.add(document, search.resolver_for(document), "")
     search.check_references()
-    return search.findings
+    return search
 
 
-class _Search:
+class SchemaProblems:
+    """The problems of one schema."""
+
     def __init__(self, kind: type[Validator], formats: Collection[str] | None) -> None:
         self._referencing = import_extra("referencing", extra="jsonschema", feature=FEATURE)
         self._kind, self._formats = kind, formats
@@ -127,12 +116,18 @@ class _Search:
             self._known |= kind.META_SCHEMA["properties"].keys()
         self._with_schemas = (self._checking | annotations) - {*VALUES}
         self._specification = self._referencing.jsonschema.specification_with(self._draft)
-        self.findings = Findings()
+        self.dead: list[str] = []
+        """References that cannot be resolved."""
+        self.slips: list[str] = []
+        """Keywords that are certainly mistakes."""
+        self.unknown: list[str] = []
+        """Unknown keywords, which are not checked."""
         self._schemas: list[tuple[Schema, Resolver[Any]]] = []
         self._ids: set[int] = set()
         self._definitions: list[str] = []
 
     def resolver_for(self, document: object) -> Resolver[Any]:
+        """Return what resolves the references of a document."""
         resource = self._specification.create_resource(document)
         base = resource.id() or ""
         resolver: Resolver[Any] = specifications().with_resource(base, resource).resolver(base_uri=base)
@@ -171,18 +166,14 @@ class _Search:
         at = f" at {show_name(place)}" if place else ""
         keyword_text = f"{code_mark(show_name(keyword))}{at}"
         if keyword in NOT_KEYWORDS:
-            self.findings.slips.append(
-                f"{keyword_text} is not a keyword of JSON Schema: {NOT_KEYWORDS[keyword]}"
-            )
+            self.slips.append(f"{keyword_text} is not a keyword of JSON Schema: {NOT_KEYWORDS[keyword]}")
         elif keyword in self._checking - self._known:
-            self.findings.slips.append(f"{keyword_text} {self._of_another_draft(keyword)}")
+            self.slips.append(f"{keyword_text} {self._of_another_draft(keyword)}")
         elif keyword not in self._known and keyword not in HARMLESS and not keyword.startswith("x-"):
             if hint := did_you_mean(keyword, self._known):
-                self.findings.slips.append(f"{keyword_text} is not a keyword of JSON Schema.{hint}")
+                self.slips.append(f"{keyword_text} is not a keyword of JSON Schema.{hint}")
             else:
-                self.findings.unknown.append(
-                    f"{keyword_text} is not a keyword of JSON Schema, so it is not checked"
-                )
+                self.unknown.append(f"{keyword_text} is not a keyword of JSON Schema, so it is not checked")
         if check := _CONTEXT.get(keyword):
             check(self, schema, keyword_text)
 
@@ -195,13 +186,13 @@ class _Search:
     def check_condition(self, schema: Schema, keyword_text: str) -> None:
         """Report `then` or `else` without `if`."""
         if "if" not in schema:
-            self.findings.slips.append(f"{keyword_text} has no effect without `if`")
+            self.slips.append(f"{keyword_text} has no effect without `if`")
 
     def check_siblings(self, schema: Schema, keyword_text: str) -> None:
         """Report keywords next to a reference, which older drafts ignore."""
         others = [each for each in schema if each in self._kind.VALIDATORS and each != "$ref"]
         if others and "unevaluatedProperties" not in self._kind.VALIDATORS:
-            self.findings.slips.append(
+            self.slips.append(
                 f"{keyword_text}: in this draft all other keywords next to it are ignored, also `{others[0]}`"
             )
 
@@ -213,7 +204,7 @@ class _Search:
         for name in required if isinstance(required, list) else ():
             if name not in properties:
                 hint = did_you_mean(str(name), properties)
-                self.findings.unknown.append(
+                self.unknown.append(
                     f"{keyword_text} names {show_text(str(name))}, which is not in `properties`.{hint}"
                 )
 
@@ -227,9 +218,7 @@ class _Search:
             why = "cannot be checked without further packages (pip install 'jsonschema[format-nongpl]')"
         else:
             why = f"is not a format.{did_you_mean(name, [*checked, *FORMATS])}"
-        self.findings.slips.append(
-            f"{keyword_text}: {show_text(name)} {why} Checked are: {', '.join(checked)}"
-        )
+        self.slips.append(f"{keyword_text}: {show_text(name)} {why} Checked are: {', '.join(checked)}")
 
     # --- references ---
 
@@ -243,7 +232,7 @@ class _Search:
         except CycleError as error:
             circle = (schema for schema, _ in self._schemas if id(schema) in error.args[1])
             reference = next(each for schema in circle for each in _references(schema))
-            self.findings.dead.append(f"its reference {show_text(reference)} refers to itself without end")
+            self.dead.append(f"its reference {show_text(reference)} refers to itself without end")
 
     def _applied(self, schema: Schema, resolver: Resolver[Any]) -> Iterator[Schema]:
         """Yield the schemas that one applies to the same value."""
@@ -274,18 +263,18 @@ class _Search:
         else:
             what = f"{why}.{did_you_mean(reference, self._definitions)}"
         problem = f"it refers to {show_text(reference)}, {what}"
-        if problem not in self.findings.dead:
-            self.findings.dead.append(problem)
+        if problem not in self.dead:
+            self.dead.append(problem)
 
 
 def _references(schema: Schema) -> Iterator[str]:
     return (target for each in REFERENCES if isinstance(target := schema.get(each), str))
 
 
-_CONTEXT: Mapping[str, Callable[[_Search, Schema, str], None]] = {
-    "then": _Search.check_condition,
-    "else": _Search.check_condition,
-    "$ref": _Search.check_siblings,
-    "required": _Search.check_required,
-    "format": _Search.check_format,
+_CONTEXT: Mapping[str, Callable[[SchemaProblems, Schema, str], None]] = {
+    "then": SchemaProblems.check_condition,
+    "else": SchemaProblems.check_condition,
+    "$ref": SchemaProblems.check_siblings,
+    "required": SchemaProblems.check_required,
+    "format": SchemaProblems.check_format,
 }
