@@ -28,8 +28,8 @@ LAYERS = {
 }
 """A package and what it may import, besides itself and the ground. The engine may import each plug-in package's `base` only."""
 
-FACADE = frozenset({"", "types", "testing", "conformance"})
-"""`proctor` itself, `proctor.types`, `proctor.testing`, `proctor.conformance`: for users, loaded on first use."""
+FACADE = frozenset({"", "api", "types", "testing", "conformance"})
+"""`proctor` itself, its former name `proctor.api`, `proctor.types`, `proctor.testing`, `proctor.conformance`: for users, loaded on first use."""
 
 PYDANTIC = frozenset({"pydantic", "pydantic_core"})
 CORE = PYDANTIC | {"click", "rich", "yaml", "dotenv"}

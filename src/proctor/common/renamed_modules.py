@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from importlib.machinery import ModuleSpec
 
 RENAMED = {
-    "proctor.api": "proctor",
     "proctor.agents.langgraph": "proctor.agents.frameworks.langgraph",
     "proctor.agents.openai_agents": "proctor.agents.frameworks.openai_agents",
     "proctor.agents.pydantic_ai": "proctor.agents.frameworks.pydantic_ai",
@@ -104,6 +103,6 @@ _FINDER = ModuleAliases(RENAMED.get)
 
 
 def find_renamed_modules() -> None:
-    """Make the old names importable. The finder comes first: as `proctor.api` is `proctor`, others would find a `proctor.api.runs`."""
+    """Make the old names importable. The finder comes last, so that only imports that would fail reach it."""
     if _FINDER not in sys.meta_path:
-        sys.meta_path.insert(0, _FINDER)
+        sys.meta_path.append(_FINDER)
