@@ -14,13 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from proctor.errors import EvalFileError
-from proctor.files.eval_sets.load import (
-    load_config,
-    load_eval_set,
-    load_results,
-    load_scenarios,
-    load_session_input,
-)
+from proctor.files.eval_sets.load import load_config, load_results, load_scenarios, load_session_input
+from proctor.files.eval_sets.source import load_eval_set
 
 CORPUS = Path(__file__).resolve().parents[2] / "shared" / "corpus"
 _LOADERS: dict[str, Any] = {

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from proctor.files.eval_sets.file_problems import check_file
-from proctor.files.eval_sets.load import open_eval_set
+from proctor.files.eval_sets.source import open_eval_set
 
 PEAK = (
     "import resource, sys; from proctor.files.eval_sets.load import open_eval_set; open_eval_set(sys.argv[1]);"

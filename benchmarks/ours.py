@@ -162,7 +162,7 @@ def play(turns: int, cases: int) -> None:
 
 def load(path: str) -> None:
     """W5: open the set, which reads and checks every case."""
-    from proctor.files.eval_sets.load import open_eval_set
+    from proctor.files.eval_sets.source import open_eval_set
 
     small = Path(path).with_name("small.json")
     if small.exists():

@@ -72,7 +72,7 @@ def audit_note(path: Path, eval_ids: Collection[str]) -> list[str]:
     from proctor.authoring.audit.audit_sets import audit_sync
     from proctor.authoring.audit.mutant import SCENARIO
     from proctor.errors import ProctorError, SetupError
-    from proctor.files.eval_sets.load import load_eval_set
+    from proctor.files.eval_sets.source import load_eval_set
     from proctor.runs.load import Configs
     from proctor.runs.setup.settings import load_settings
 

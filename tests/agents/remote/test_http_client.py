@@ -18,8 +18,9 @@ from typing import Any
 import pytest
 
 from proctor.agents.remote.http.address import read_address
-from proctor.agents.remote.http.client import EVENTS, Bounds, HttpClient
+from proctor.agents.remote.http.client import HttpClient
 from proctor.agents.remote.http.errors import NotConnectedError
+from proctor.agents.remote.http.response_reader import EVENTS, Bounds
 from proctor.errors import (
     AgentError,
     AgentLoadError,

@@ -10,8 +10,8 @@ import pytest
 
 from proctor.errors import EvalFileError
 from proctor.files.eval_sets import save
-from proctor.files.eval_sets.load import load_eval_set, load_eval_set_text
 from proctor.files.eval_sets.save import save_eval_set, write_text
+from proctor.files.eval_sets.source import load_eval_set, load_eval_set_text
 from proctor.schema.format.case import EvalSet
 
 SET = EvalSet.model_validate(

@@ -8,8 +8,8 @@ import pytest
 
 from benchmarks.corpus_table import adk_reads, entries, refusal, table
 from proctor.files.eval_sets.file_problems import check_file
-from proctor.files.eval_sets.load import load_eval_set, open_eval_set
 from proctor.files.eval_sets.save import save_eval_set
+from proctor.files.eval_sets.source import load_eval_set, open_eval_set
 
 CORPUS = Path(__file__).resolve().parents[4] / "shared" / "corpus"
 

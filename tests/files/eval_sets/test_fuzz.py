@@ -11,16 +11,10 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from proctor.errors import EvalFileError, SetupProblems
 from proctor.files.eval_sets.file_problems import check_file
-from proctor.files.eval_sets.load import (
-    load_config,
-    load_eval_set,
-    load_results,
-    load_scenarios,
-    load_session_input,
-    open_eval_set,
-)
+from proctor.files.eval_sets.load import load_config, load_results, load_scenarios, load_session_input
 from proctor.files.eval_sets.save import save_eval_set
 from proctor.files.eval_sets.selectors import find_sets, split_selectors
+from proctor.files.eval_sets.source import load_eval_set, open_eval_set
 from tests.files.sample_sets import case, content, eval_set, turn
 
 EVENTS = {

@@ -9,7 +9,7 @@ import pytest
 
 from proctor.errors import EvalFileError
 from proctor.files.eval_sets.documents import Kind
-from proctor.files.eval_sets.load import load_eval_set, load_eval_set_text, open_eval_set
+from proctor.files.eval_sets.source import load_eval_set, load_eval_set_text, open_eval_set
 from tests.files.sample_sets import case, content, eval_set, turn
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from proctor.errors import EvalFileError
 from proctor.files.eval_sets.convert import migrate
-from proctor.files.eval_sets.load import load_eval_set
+from proctor.files.eval_sets.source import load_eval_set
 from proctor.files.text.problems import Problem
 
 

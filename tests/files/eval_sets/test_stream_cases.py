@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 
 from proctor.errors import EvalFileError
 from proctor.files.eval_sets import source
-from proctor.files.eval_sets.load import load_eval_set_text, open_eval_set
+from proctor.files.eval_sets.source import load_eval_set_text, open_eval_set
 from proctor.files.text import json_stream
 from proctor.files.text.json_stream import BrokenTextError, LineCounter, Walk
 from tests.files.sample_sets import case, content, eval_set, turn
@@ -254,7 +254,7 @@ def test_a_gigabyte_is_streamed_in_little_memory(tmp_path: Path) -> None:
         file.write("]}")
     assert path.stat().st_size > 10**9
     program = (
-        "import resource, sys; from proctor.files.eval_sets.load import open_eval_set;"
+        "import resource, sys; from proctor.files.eval_sets.source import open_eval_set;"
         "print(len(open_eval_set(sys.argv[1])), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
     )
     # Through a shell: Linux counts the process that starts another as part of its peak, and this one may be large.

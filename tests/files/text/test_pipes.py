@@ -12,8 +12,8 @@ import pytest
 from proctor.errors import EvalFileError
 from proctor.files.eval_sets.documents import read_bytes
 from proctor.files.eval_sets.file_problems import check_file
-from proctor.files.eval_sets.load import load_eval_set, open_eval_set
 from proctor.files.eval_sets.selectors import sets_in
+from proctor.files.eval_sets.source import load_eval_set, open_eval_set
 from tests.files.sample_sets import case, eval_set
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")

@@ -8,7 +8,7 @@ import yaml
 
 import proctor
 from proctor.errors import SetupError
-from proctor.files.eval_sets.load import load_eval_set
+from proctor.files.eval_sets.source import load_eval_set
 from proctor.files.yaml.writer import write_yaml
 from proctor.metrics.expectations.tool_expectations import ToolExpectations
 from proctor.metrics.rules.trajectory_rules import TrajectoryRules

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from proctor.errors import CriterionError, EvalFileError, MetricError
-from proctor.files.eval_sets.load import load_eval_set
+from proctor.files.eval_sets.source import load_eval_set
 from proctor.metrics.base import CaseView, Described
 from proctor.metrics.expectations.misspelled_calls import is_one_slip_from
 from proctor.metrics.expectations.tool_expectations import ToolExpectations

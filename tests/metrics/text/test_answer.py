@@ -10,8 +10,9 @@ import proctor
 from proctor.common.registry import METRICS
 from proctor.errors import CriterionError, MetricError, SetupError
 from proctor.metrics.base import CaseView
-from proctor.metrics.text.answer import NO_ANSWER, NO_REFERENCE, NOT_ASKED
+from proctor.metrics.text.answer import NO_REFERENCE, NOT_ASKED
 from proctor.metrics.text.numeric.numeric_match import NO_NUMBER
+from proctor.metrics.text.word_overlap import NO_ANSWER
 from proctor.schema.format.case import ConversationScenario, EvalCase
 from tests.metrics.invocations import turn, view
 from tests.metrics.text.text_scores import (

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from proctor.errors import MetricError
-from proctor.metrics.text.numeric.numbers import Figure, read_numbers
+from proctor.metrics.text.numeric.number_forms import Figure
+from proctor.metrics.text.numeric.numbers import read_numbers
 from proctor.schema.format.case import EvalCase
 from tests.metrics.text.text_scores import case_of, explanation, metric, reason, scored, value
 

@@ -9,8 +9,8 @@ from proctor.agents.base import AgentInfo, Session
 from proctor.agents.function_results import first_problem
 from proctor.agents.json_protocol import Answer, read_answer, read_body, read_json, turn_request
 from proctor.agents.remote.http.address import read_address
-from proctor.agents.remote.http.client import EVENTS, HttpClient
-from proctor.agents.remote.http.response_reader import Reply
+from proctor.agents.remote.http.client import HttpClient
+from proctor.agents.remote.http.response_reader import EVENTS, Reply
 from proctor.common.json_values import Json, JsonObject
 from proctor.errors import AgentError
 from proctor.schema.evidence.event import Event

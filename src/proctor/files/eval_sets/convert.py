@@ -37,13 +37,8 @@ from proctor.files.eval_sets.source import open_document, open_eval_set
 from proctor.files.text.problems import Path_, Problem, file_error
 from proctor.files.text.validation_messages import Finding, explain, kind_of, near_key
 from proctor.schema.format.case import EvalSet, SessionInput
-from proctor.schema.format.legacy import (
-    SESSION_KEYS,
-    PathError,
-    convert_cases,
-    convert_turns,
-    in_snake_case,
-)
+from proctor.schema.format.legacy import SESSION_KEYS, convert_cases, convert_turns, in_snake_case
+from proctor.schema.format.wire_model import PathError
 
 
 @dataclass(slots=True)

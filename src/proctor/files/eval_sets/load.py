@@ -21,8 +21,6 @@ from proctor.files.eval_sets.documents import (
     problems_at,
     read_document,
 )
-from proctor.files.eval_sets.eval_set_file import EvalSetFile
-from proctor.files.eval_sets.source import load_eval_set, load_eval_set_text, open_document, open_eval_set
 from proctor.files.keys.key_findings import duplicate_keys_in_document
 from proctor.files.text.json_stream import no_collection
 from proctor.files.text.problems import Problem, file_error
@@ -44,18 +42,6 @@ from proctor.schema.format.wire_model import WireModel
 if TYPE_CHECKING:
     from proctor.schema.format.result import EvalSetResult
 
-__all__ = [
-    "EvalSetFile",
-    "load_config",
-    "load_eval_set",
-    "load_eval_set_text",
-    "load_results",
-    "load_scenarios",
-    "load_session_input",
-    "open_document",
-    "open_eval_set",
-    "read_config",
-]
 
 _Model = TypeVar("_Model", bound=WireModel)
 

@@ -23,12 +23,11 @@ from proctor.schema.format.legacy import (
     CALL_KEYS,
     SESSION_KEYS,
     TURN_KEYS,
-    PathError,
     convert_cases,
     convert_turns,
     in_snake_case,
 )
-from proctor.schema.format.wire_model import to_camel
+from proctor.schema.format.wire_model import PathError, to_camel
 
 OLD_KINDS = frozenset({Kind.OLD_TURNS, Kind.OLD_CASES})
 

@@ -27,18 +27,6 @@ from proctor.schema.format.criterion import BaseCriterion
 from proctor.schema.format.invocation import Invocation
 from proctor.schema.results.score import Explanation, MetricScore, Score, mean_score
 
-__all__ = [
-    "EXPECTED",
-    "NO_ANSWER",
-    "NO_REFERENCE",
-    "TURNS",
-    "AnswerMetric",
-    "Expected",
-    "TextCriterion",
-    "Texts",
-    "one_or_several",
-]
-
 NO_REFERENCE = "the case states no reference answer for this turn"
 NOT_ASKED = "only the last turn is scored"
 

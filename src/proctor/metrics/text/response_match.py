@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from proctor.metrics.base import CaseView, MetricFacts, expected_turns, nothing_recorded, reference_answers
-from proctor.metrics.text.answer import NO_ANSWER, AnswerMetric, Expected
+from proctor.metrics.text.answer import AnswerMetric, Expected
 from proctor.metrics.text.rouge import Rouge, rouge_1, tokenize, words
 from proctor.metrics.text.visible_text import is_blank, is_identical
 from proctor.metrics.text.word_overlap import (
     IDENTICAL,
+    NO_ANSWER,
     SAME_WORDS,
     Counted,
     explain_shared_words,

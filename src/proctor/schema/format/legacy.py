@@ -16,16 +16,6 @@ from proctor.schema.format.content import Content, FunctionCall, Part, text_cont
 from proctor.schema.format.invocation import IntermediateData, Invocation
 from proctor.schema.format.wire_model import Path, PathError, WireModel, to_camel
 
-__all__ = [
-    "CALL_KEYS",
-    "SESSION_KEYS",
-    "TURN_KEYS",
-    "PathError",
-    "convert_cases",
-    "convert_turns",
-    "in_snake_case",
-]
-
 TURN_KEYS = frozenset({"query", "reference", "expected_tool_use", "expected_intermediate_agent_responses"})
 _CASE_KEYS = frozenset({"name", "data", "initial_session"})
 CALL_KEYS = frozenset({"tool_name", "tool_input"})

@@ -29,7 +29,8 @@ from proctor.agents.remote.a2a.protocol import (
     state_of,
 )
 from proctor.agents.remote.http.address import Address, read_address
-from proctor.agents.remote.http.client import EVENTS, JSON, HttpClient, Reply
+from proctor.agents.remote.http.client import HttpClient
+from proctor.agents.remote.http.response_reader import EVENTS, JSON, Reply
 from proctor.common.error_text import safe_repr
 from proctor.common.json_values import Json, JsonObject
 from proctor.errors import AgentError, AgentLoadError, AgentRaisedError

@@ -21,7 +21,8 @@ from proctor.agents.frameworks.long_running_calls import PendingCalls
 from proctor.agents.function_results import first_problem
 from proctor.agents.remote.adk_server.sessions import RemoteSession, Sessions
 from proctor.agents.remote.http.address import Address, read_address
-from proctor.agents.remote.http.client import EVENTS, HttpClient, Reply
+from proctor.agents.remote.http.client import HttpClient
+from proctor.agents.remote.http.response_reader import EVENTS, Reply
 from proctor.common.error_text import safe_repr
 from proctor.common.json_values import Json, JsonObject
 from proctor.errors import AgentError, AgentLoadError, AgentRaisedError, did_you_mean

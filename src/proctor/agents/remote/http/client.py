@@ -42,7 +42,7 @@ from proctor.agents.json_protocol import MOST_SHOWN
 from proctor.agents.remote.http.address import Address
 from proctor.agents.remote.http.allowed_addresses import checked_transport, targets_here
 from proctor.agents.remote.http.errors import NotConnectedError, from_httpx, from_status, truncation_error
-from proctor.agents.remote.http.response_reader import EVENTS, JSON, Bounds, Reply
+from proctor.agents.remote.http.response_reader import JSON, Bounds, Reply
 from proctor.common.error_text import safe_str
 from proctor.common.network import read_retry_after
 from proctor.common.optional_packages import import_extra
@@ -53,8 +53,6 @@ if TYPE_CHECKING:
     import httpx
 
     from proctor.common.json_values import Json
-
-__all__ = ["EVENTS", "JSON", "Bounds", "HttpClient", "Reply"]
 
 
 class HttpClient:

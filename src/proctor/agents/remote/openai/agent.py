@@ -17,8 +17,8 @@ from urllib.parse import urlsplit
 from proctor.agents.base import AgentInfo, Session
 from proctor.agents.json_protocol import read_json
 from proctor.agents.remote.http.address import Address, read_address
-from proctor.agents.remote.http.client import EVENTS, JSON, HttpClient
-from proctor.agents.remote.http.response_reader import Reply
+from proctor.agents.remote.http.client import HttpClient
+from proctor.agents.remote.http.response_reader import EVENTS, JSON, Reply
 from proctor.agents.remote.openai.chat_completions import (
     Completion,
     events_of,

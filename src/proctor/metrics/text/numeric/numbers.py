@@ -33,8 +33,6 @@ from proctor.metrics.text.numeric.number_forms import (
     read_run,
 )
 
-__all__ = ["ROW", "DecimalSign", "Figure", "numbers_in", "read_numbers", "with_digits"]
-
 ROW = "\ue000"
 
 UNITS = {word: value for value, word in enumerate("one two three four five six seven eight nine".split(), 1)}

@@ -16,7 +16,8 @@ from proctor.metrics.criterion_check import misfit
 from proctor.metrics.matchers.contrary_values import NUMBERS
 from proctor.metrics.reason_text import and_more, show_text
 from proctor.metrics.text.answer import TURNS, AnswerMetric, Expected, one_or_several
-from proctor.metrics.text.numeric.numbers import DecimalSign, Figure, read_numbers
+from proctor.metrics.text.numeric.number_forms import DecimalSign, Figure
+from proctor.metrics.text.numeric.numbers import read_numbers
 from proctor.metrics.text.one_to_one import equal_pairs, pairs_within
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.criterion import BaseCriterion

@@ -13,11 +13,12 @@ from pydantic import Field
 from proctor.errors import CriterionError, MetricError
 from proctor.metrics.base import CaseView, comparison_facts, nothing_recorded
 from proctor.metrics.reason_text import and_more, shown_texts
-from proctor.metrics.text.answer import NO_ANSWER, TURNS, AnswerMetric, Expected, Texts
+from proctor.metrics.text.answer import TURNS, AnswerMetric, Expected, Texts
 from proctor.metrics.text.normal_form import BLANKS, IGNORING
 from proctor.metrics.text.regex.search import Search, Span, compile_pattern, find, show_pattern
 from proctor.metrics.text.regex.trivial_patterns import trivial_pattern_problem
 from proctor.metrics.text.visible_text import folded, is_blank, trimmed
+from proctor.metrics.text.word_overlap import NO_ANSWER
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.criterion import BaseCriterion
 from proctor.schema.results.score import Explanation, MetricScore, Score, mean_score

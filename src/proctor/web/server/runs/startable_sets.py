@@ -8,8 +8,8 @@ from pathlib import Path
 from proctor.common.safe_text import shorten
 from proctor.errors import EvalFileError, ProctorError, UnknownNameError
 from proctor.files.eval_sets.documents import CONFIG_KEYS, Kind, kind, read_bytes, read_document
-from proctor.files.eval_sets.load import load_eval_set
 from proctor.files.eval_sets.selectors import CONFIG_NAMES, SET_SUFFIXES
+from proctor.files.eval_sets.source import load_eval_set
 from proctor.runs.setup.settings import find_config, load_settings
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.wire_model import to_camel
