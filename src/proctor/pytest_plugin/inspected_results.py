@@ -30,10 +30,10 @@ class _Inspected:
             object.__setattr__(self, "_is_inspected", True)
         return value
 
-    def _uninspected(self, read: Callable[[Any], Answer]) -> Answer:
-        """Return what `read` returns: printing does not inspect, and asyncio calls `repr`, too."""
+    def _uninspected(self, reader: Callable[[Any], Answer]) -> Answer:
+        """Return what `reader` returns: printing does not inspect, and asyncio calls `repr`, too."""
         was_inspected = self._is_inspected
-        answer = read(self)
+        answer = reader(self)
         object.__setattr__(self, "_is_inspected", was_inspected)
         return answer
 
