@@ -24,7 +24,7 @@ from proctor.files.eval_sets.file_problems import check_file
 from proctor.files.eval_sets.source import open_eval_set
 
 PEAK = (
-    "import resource, sys; from proctor.files.eval_sets.load import open_eval_set; open_eval_set(sys.argv[1]);"
+    "import resource, sys; from proctor.files.eval_sets.source import open_eval_set; open_eval_set(sys.argv[1]);"
     "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
 )
 
