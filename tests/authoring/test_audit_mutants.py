@@ -108,6 +108,11 @@ def test_a_missing_step_and_a_missing_call_are_never_the_same_mutant(
     assert all(len(each) < len(names) for each in made)
 
 
+def test_a_call_without_a_name_has_mutants_too() -> None:
+    (found,) = mutants("call-missing", turn("Where?", "There.", {"args": {"step": 1}}))
+    assert found.fault == "`(no name)` is not called"
+
+
 # --- The final state --------------------------------------------------------------------------------------------------
 
 CART: Json = {"cart": {"items": ["tea", "milk"], "paid": True}, "count": 2}

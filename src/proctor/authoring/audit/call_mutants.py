@@ -47,12 +47,16 @@ _LAST_DIGIT = re.compile(r"[0-9](?=[^0-9]*$)")
 _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
+def _mark(call: FunctionCall) -> str:
+    return code_mark(call.name or "(no name)")
+
+
 def _dropped(recording: Recording, _: Random) -> Iterator[Change]:
     """Leave out a call; not one that is a step before an action by itself: `_no_step` makes that mutant."""
     steps = [id(step.places[0][1].call) for step in _steps(recording) if len(step.places) == 1]
     for turn, place in _all_calls(recording):
         if id(place.call) not in steps:
-            fault = f"{code_mark(place.call.name)} is not called"
+            fault = f"{_mark(place.call)} is not called"
             yield Change(turn, fault, partial(_without, recording, [(turn, place)]))
 
 
@@ -89,7 +93,7 @@ def _changes(call: FunctionCall) -> bool:
 def _no_step(recording: Recording, _: Random) -> Iterator[Change]:
     """Act without a step that comes before: no call of that tool is left before the action."""
     for turn, action, places in _steps(recording):
-        fault = f"{code_mark(action)} is called without {code_mark(places[0][1].call.name)} before it"
+        fault = f"{code_mark(action)} is called without {_mark(places[0][1].call)} before it"
         yield Change(turn, fault, partial(_without, recording, places))
 
 
@@ -115,7 +119,7 @@ def _repeated(recording: Recording, _: Random) -> Iterator[Change]:
         call = place.call.model_copy(update={"id": None})
         yield Change(
             turn,
-            f"{code_mark(call.name)} is called twice",
+            f"{_mark(call)} is called twice",
             partial(_with_more, turn, recording.turns[turn], call, place.event + 1),
         )
 
@@ -128,7 +132,7 @@ def _reordered(recording: Recording, _: Random) -> Iterator[Change]:
                 continue
             if _is_named(first.call, _READING) and _is_named(second.call, _READING):
                 continue
-            text = f"{code_mark(second.call.name)} is called before {code_mark(first.call.name)}"
+            text = f"{_mark(second.call)} is called before {_mark(first.call)}"
             yield Change(turn, text, partial(_exchanged, turn, events, first, second))
 
 
@@ -151,7 +155,7 @@ def _other_argument(recording: Recording, random: Random) -> Iterator[Change]:
         for path, value in leaves(place.call.args or {}):
             changed = other_value(value, random)
             args = replace_at(place.call.args, path, changed)
-            text = f"{code_mark(place.call.name)}: {dotted_path(path)} {_short(value)} → {_short(changed)}"
+            text = f"{_mark(place.call)}: {dotted_path(path)} {_short(value)} → {_short(changed)}"
             yield _new_call(recording, turn, place, {"args": args}, text)
 
 
@@ -165,7 +169,7 @@ def _missing_argument(recording: Recording, _: Random) -> Iterator[Change]:
                 turn,
                 place,
                 {"args": rest},
-                f"{code_mark(place.call.name)} without {code_mark(name)}",
+                f"{_mark(place.call)} without {code_mark(name)}",
             )
 
 
