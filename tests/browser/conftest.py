@@ -276,12 +276,12 @@ _AT_THE_TOP = """async (rules) => {
 
 @pytest.fixture
 def axe() -> Callable[[Page], None]:
-    """Fail when axe finds anything of WCAG 2 A or AA on a page: `axe(page)`."""
+    """Fail when axe finds anything of WCAG 2 A or AA, or of its best practices, on a page: `axe(page)`."""
     source = AXE.read_text(encoding="utf-8")
 
     def check(page: Page) -> None:
         page.evaluate(source)
-        rules = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
+        rules = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
         found = page.evaluate(_AT_THE_TOP, rules)
         violations = [_text_of(one) for one in found["violations"]]
         assert not violations, "\n".join(violations)

@@ -575,3 +575,19 @@ def _until(holds: Callable[[], bool]) -> None:
     while not holds():
         assert time.monotonic() < end
         time.sleep(0.05)
+
+
+@pytest.mark.parametrize("width", [710, 870])
+def test_the_names_of_metrics_break_between_words_and_the_table_is_within_its_panel(
+    page: Page, site: Site, width: int
+) -> None:
+    page.set_viewport_size({"width": width, "height": 860})
+    page.goto(f"/runs/{site.get('/api/runs')['items'][0]['run_id']}")
+    names = page.get_by_role("tabpanel", name="Metrics").get_by_role("rowheader")
+    expect(names.filter(has_text="tool_trajectory")).to_be_visible()
+    heights = names.evaluate_all("(cells) => cells.map((cell) => cell.firstElementChild.offsetHeight)")
+    assert max(heights) < 50, "two lines: tool_ and trajectory"
+    over = names.first.evaluate(
+        "(cell) => cell.closest('table').offsetWidth - cell.closest('table').parentElement.clientWidth"
+    )
+    assert over <= 0

@@ -7,7 +7,7 @@ export function KeyHelp({ open, close }: { open: boolean; close: () => void }) {
   useLayers();
   return (
     <Dialog open={open} onClose={close} title="Keyboard">
-      <dl className={styles.keys}>
+      <dl className={styles.keys} tabIndex={0}>
         {open &&
           sortBindings(allBindings()).map(({ keys, does, unavailable }) => (
             <div key={keys}>

@@ -96,7 +96,7 @@ function Baseline({ page, managed }: { page: RunPage; managed: RunManagement }) 
   const path = `/api/runs/${encodeURIComponent(page.run_id)}`;
   const change = useChange<RunManagement>(["/api/runs", "/api/baselines"]);
   const replaced = replacedBaseline(known, name, page.run_id);
-  if (managed.why_no_baseline) return <section className={styles.manage}><h3>Baseline</h3><p className="dim">This run cannot be a baseline: {managed.why_no_baseline}.</p></section>;
+  if (managed.why_no_baseline) return <section className={styles.manage}><h2>Baseline</h2><p className="dim">This run cannot be a baseline: {managed.why_no_baseline}.</p></section>;
   return (
     <form
       className={styles.manage}
@@ -106,7 +106,7 @@ function Baseline({ page, managed }: { page: RunPage; managed: RunManagement }) 
         else change.mutate({ method: "PUT", path: `${path}/baselines/${encodeURIComponent(name)}`, etag: replaced }, { onError: () => void baselines.refetch() });
       }}
     >
-      <h3>Baseline</h3>
+      <h2>Baseline</h2>
       {managed.baselines.map((one) => (
         <p key={one}>
           This run is the baseline <b>{one}</b>.{" "}
@@ -136,7 +136,7 @@ function Export({ page }: { page: RunPage }) {
   const partial = partialExportText(page);
   return (
     <section className={styles.manage}>
-      <h3>Export</h3>
+      <h2>Export</h2>
       {partial && <p>{partial}</p>}
       <p className="row">
         {Object.entries(FORMATS).map(([format, name]) => (
@@ -157,7 +157,7 @@ function Deletion({ page, managed }: { page: RunPage; managed: RunManagement }) 
   const remove = () => change.mutate({ method: "DELETE", path: `/api/runs/${encodeURIComponent(page.run_id)}` }, { onSuccess: () => navigate("/runs") });
   return (
     <section className={styles.manage}>
-      <h3>Delete</h3>
+      <h2>Delete</h2>
       {managed.why_not_deleted ? <p className="dim">This run cannot be deleted: {managed.why_not_deleted}.</p> : <p>{deletionText(page, managed)}</p>}
       {!managed.why_not_deleted &&
         (isSure ? (
