@@ -4,6 +4,7 @@ from importlib import import_module
 
 import pytest
 
+from proctor import api
 from proctor.common.renamed_modules import RENAMED
 
 
@@ -25,3 +26,8 @@ def test_the_decorator_of_metrics_has_its_old_place() -> None:
 def test_a_name_that_never_was_one_is_not_found() -> None:
     with pytest.raises(ModuleNotFoundError, match="no_such_module"):
         import_module("proctor.schema.no_such_module")
+
+
+@pytest.mark.parametrize("name", ["evaluate", "eval_set_of", *api._MODULE_OF])
+def test_former_module_of_the_python_api_has_all_its_names(name: str) -> None:
+    assert getattr(api, name)
