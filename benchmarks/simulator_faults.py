@@ -14,6 +14,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from proctor.schema.results.case_result import FaultRate
+
 
 def main() -> None:
     """Print both tables."""
@@ -47,12 +49,15 @@ def _print_degraded(each: int) -> None:
     for rate in (0.0, 0.2, 0.5):
         found, planted = degraded(rate, each=each)
         made = sum(count for kind, count in planted.items() if kind)
-        agent, user = found.agent, found.user
         print(
-            f"{rate:.1f}: {made:>3} of {user.of} users at fault; agent {agent.faults}/{agent.of} = "
-            f"{agent.rate or 0:.3f} ({agent.interval[0]:.2f}-{agent.interval[1]:.2f}); simulator {user.faults}/{user.of} = "
-            f"{user.rate or 0:.3f} ({user.interval[0]:.2f}-{user.interval[1]:.2f})"
+            f"{rate:.1f}: {made:>3} of {found.user.of} users at fault; "
+            f"agent {_rate_text(found.agent)}; simulator {_rate_text(found.user)}"
         )
+
+
+def _rate_text(found: FaultRate) -> str:
+    low, high = found.interval or (0.0, 1.0)
+    return f"{found.faults}/{found.of} = {found.rate or 0:.3f} ({low:.2f}-{high:.2f})"
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ from proctor.common.registry import REPORTS
 from proctor.errors import SetupError, StoreError, UnknownNameError
 from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.runs.importing.import_runs import import_run
+from proctor.runs.output_guard import OutputGuard
 from proctor.runs.storage.export import FORMATS, export_run, export_to_adk
 from proctor.runs.storage.open import open_store
 from proctor.runs.storage.queries import load_run
@@ -182,7 +183,7 @@ def test_extras_reach_the_report_by_the_present_and_by_the_former_name(options: 
 
 def test_a_report_may_ask_for_extras_by_the_former_name(tmp_path: Path) -> None:
     out, store = io.StringIO(), open_store(f"sqlite:{tmp_path / 'runs.db'}")
-    write_outputs([Output("extras", _Extras(), None)], [], out, verbose=False, store=store)
+    write_outputs([Output("extras", _Extras(), None, OutputGuard(), "")], [], out, verbose=False, store=store)
     store.close()
     assert out.getvalue().count("StoreExtras") == 2
 

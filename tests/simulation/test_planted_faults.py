@@ -85,6 +85,7 @@ def test_planted_faults_are_found(found: tuple[str, Figures], kind: str) -> None
 def test_the_agents_figures_stay_when_users_get_worse() -> None:
     rates = {rate: degraded(rate, each=10)[0] for rate in (0.0, 0.2, 0.5)}
     agent = [found.agent for found in rates.values()]
+    assert agent[0].interval is not None
     low, high = agent[0].interval
     assert all(one.rate is not None and low <= one.rate <= high for one in agent)
     users = [found.user.rate or 0.0 for found in rates.values()]
