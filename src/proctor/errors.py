@@ -23,7 +23,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from difflib import get_close_matches
 from typing import Any
 
@@ -180,6 +180,15 @@ class JudgeError(EvalError):
 
 class SimulatorError(EvalError):
     """The user simulator failed; not the agent's fault."""
+
+
+def unknown_options(options: Iterable[str], known: Collection[str]) -> list[SetupError]:
+    """Return an error for each keyword argument that is not one of the `known` options."""
+    return [
+        SetupError(f"there is no option {name!r}.{did_you_mean(name, known)}")
+        for name in options
+        if name not in known
+    ]
 
 
 def did_you_mean(name: str, known: Collection[str]) -> str:

@@ -241,3 +241,21 @@ def test_a_metric_cannot_change_what_the_others_see(tmp_path: Path, monkeypatch:
         result = evaluate(lambda text: "something else", config=config)
         assert result.outcome is Outcome.FAILED
         assert result.cases[0].metrics["response_match_score"].score == 0
+
+
+@pytest.mark.parametrize(
+    ("call", "option", "meant"),
+    [
+        (proctor.rescore_sync, "confg", "config"),
+        (proctor.resume_sync, "stor", "store"),
+        (proctor.calibrate_sync, "heldout", "held_out"),
+        (proctor.compare_sync, "margins", "margin"),
+        (proctor.score_trace_sync, "max_costs", "max_cost"),
+    ],
+    ids=lambda one: getattr(one, "__name__", one),
+)
+def test_a_misspelled_option_is_refused_before_anything_is_read(call: Any, option: str, meant: str) -> None:
+    with pytest.raises(
+        proctor.SetupProblems, match=f"there is no option '{option}'. Did you mean '{meant}'?"
+    ):
+        call("latest", **{option: 1})

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
-from proctor.errors import SetupError, SetupProblems, did_you_mean
+from proctor.errors import SetupError, SetupProblems, unknown_options
 from proctor.runs.arguments import AgentLike, EvalSetLike, sync_form
 from proctor.schema.format.case import (
     ConversationGenerationConfig,
@@ -66,7 +66,10 @@ async def generate_scenarios(agent: AgentLike, **options: Unpack[GenerateOptions
     from proctor.simulation.generate_scenarios import GenerationRequest, generate
 
     count, max_cost = options.get("count", 5), options.get("max_cost")
-    problems = [*_unknown(options), *_number_problems(count, max_cost)]
+    problems = [
+        *unknown_options(options, GenerateOptions.__annotations__),
+        *_number_problems(count, max_cost),
+    ]
     model = _model(options, problems)
     existing = _existing(options.get("existing"), problems)
     if problems or model is None:
@@ -172,15 +175,6 @@ def load_generation_config(path: str | Path) -> ConversationGenerationConfig:
 
     document = read_document(Path(path))
     return read_model(document, ConversationGenerationConfig, "a generation config", {Kind.UNKNOWN})
-
-
-def _unknown(options: Mapping[str, object]) -> list[SetupError]:
-    known = GenerateOptions.__annotations__
-    return [
-        SetupError(f"there is no option {name!r}.{did_you_mean(name, known)}")
-        for name in options
-        if name not in known
-    ]
 
 
 def _model(options: GenerateOptions, problems: list[SetupError]) -> ChatModel | None:

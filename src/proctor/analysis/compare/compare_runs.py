@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from proctor.analysis.compare.sides import KnownSide, side_of_result, side_of_run
 from proctor.common.registry import METRICS
-from proctor.errors import ProctorError, SetupError, SetupProblems
+from proctor.errors import ProctorError, SetupError, SetupProblems, unknown_options
 from proctor.runs.attempts import ended
 from proctor.runs.storage.open import StoreLike, is_open, open_runs, store_option
 from proctor.schema.analysis.comparison import Change, Comparison
@@ -46,7 +46,7 @@ async def compare(
     **options: Unpack[ComparingOptions],
 ) -> Comparison:
     """Compare two runs case by case; `compare_sync` documents the arguments."""
-    return ended(await asyncio.to_thread(_compare_runs, base, candidate, _Request(**options)))
+    return ended(await asyncio.to_thread(_compare_runs, base, candidate, _request(options)))
 
 
 def compare_sync(
@@ -80,7 +80,7 @@ def compare_sync(
         StoreError: the store does not exist, or it cannot be read.
         EvalFileError: the baseline's file cannot be read.
     """
-    return ended(_compare_runs(base, candidate, _Request(**options)))
+    return ended(_compare_runs(base, candidate, _request(options)))
 
 
 def _compare_runs(base: str | RunResult, candidate: str | RunResult, request: _Request) -> Comparison:
@@ -112,6 +112,12 @@ class _Request:
     keep_changed_metrics: bool = False
     strict: bool = False
     baseline: str | Path | None = None
+
+
+def _request(options: ComparingOptions) -> _Request:
+    if not options.keys() <= ComparingOptions.__annotations__.keys():
+        raise SetupProblems(unknown_options(options, ComparingOptions.__annotations__))
+    return _Request(**options)
 
 
 # --- the two sides ---------------------------------------------------------------------------------------------------

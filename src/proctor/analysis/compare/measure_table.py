@@ -28,7 +28,10 @@ def numbers(one: Measured) -> tuple[str, str, str, str, str]:
         return f"{percent(one.base)} %", f"{percent(one.candidate)} %", difference, low, high
     form = "{:.3f}"
     if one.name in FIGURES:
-        form = _fine_enough(FIGURES[one.name][1], max(abs(one.difference), abs(one.low), abs(one.high)))
+        changes = max(abs(one.difference), abs(one.low), abs(one.high))
+        form = _fine_enough(
+            FIGURES[one.name][1], min(filter(None, (one.base, one.candidate, changes)), default=0.0)
+        )
     signed = form.replace("{:", "{:+")
     before, now = map(form.format, (one.base, one.candidate))
     difference, low, high = (

@@ -143,6 +143,7 @@ def passed_cases(counts: Mapping[Outcome, int], cases: int) -> PassRate:
 
 
 _NARROW = 0.05
+_FINEST = 5
 
 
 def interval(low: float, high: float, marks: Marks, confidence: float = 0.95) -> str:
@@ -151,9 +152,19 @@ def interval(low: float, high: float, marks: Marks, confidence: float = 0.95) ->
 
 
 def bounds(low: float, high: float, marks: Marks) -> str:
-    """Return the ends of an interval of shares in per cent: `38–96`, with a decimal where it is narrow."""
-    decimals = 0 if high - low >= _NARROW else 1
-    return marks.between.join(f"{100 * bound:.{decimals}f}" for bound in (low, high))
+    """Return the ends of an interval of shares in per cent: `38–96`, with decimals where it is narrow.
+
+    An end is 100 (or 0) only if it is all (or none).
+    """
+    texts: list[str] = []
+    for decimals in range(0 if high - low >= _NARROW else 1, _FINEST):
+        texts = [f"{100 * bound:.{decimals}f}" for bound in (low, high)]
+        if all(
+            bound in (0, 1) or float(text) not in (0, 100)
+            for bound, text in zip((low, high), texts, strict=True)
+        ):
+            break
+    return marks.between.join(texts)
 
 
 def percent(share: float) -> str:

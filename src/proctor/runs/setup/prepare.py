@@ -13,7 +13,7 @@ from proctor.common.registry import load_object
 from proctor.engine.planning.plan import Plan, find_duplicate_names, make_plan
 from proctor.engine.planning.set_plan import SetRequest
 from proctor.engine.run_options import OPTIONS, RunOptions
-from proctor.errors import EvalFileError, NothingToRunError, SetupError, SetupProblems, did_you_mean
+from proctor.errors import EvalFileError, NothingToRunError, SetupError, SetupProblems, unknown_options
 from proctor.runs.arguments import AgentLike, EvalSetLike, EvaluateOptions
 from proctor.runs.load import Configs, as_list, given_set, trial_overrides, user_folder
 from proctor.runs.setup.judge_and_user import JudgesOnDemand, UsersOnDemand, budget_of
@@ -71,7 +71,11 @@ def prepare(
         NothingToRunError: without any error, the options select no case.
     """
     run_options = _run_options(options, plays=plays)
-    problems = [*_unknown(options), *_provider_problems(run_options), *_comparison_problems(run_options)]
+    problems = [
+        *unknown_options(options, OPTIONS),
+        *_provider_problems(run_options),
+        *_comparison_problems(run_options),
+    ]
     store = _store(run_options, problems)
     loading = _Loading(agent, run_options.usable(), problems)
     loaded = loading.agent()
@@ -182,14 +186,6 @@ def _run_options(options: EvaluateOptions, *, plays: bool) -> RunOptions:
     judges = JudgesOnDemand(options.get("judge"), budget=budget)
     users = UsersOnDemand(options.get("user"), budget=budget) if plays else None
     return RunOptions(**values, budget=budget, judges=judges, users=users)
-
-
-def _unknown(options: EvaluateOptions) -> list[SetupError]:
-    return [
-        SetupError(f"there is no option {name!r}.{did_you_mean(name, OPTIONS)}")
-        for name in options
-        if name not in OPTIONS
-    ]
 
 
 def _provider_problems(options: RunOptions) -> list[SetupError]:
