@@ -30,6 +30,8 @@ describe("figures", () => {
     [0.7389, 0.9193, "74–92"],
     [0.8408, 0.8717, "84.1–87.2"], // narrow
     [0, 1, "0–100"],
+    [0.99943, 0.99998, "99.943–99.998"],
+    [0.000018, 0.000566, "0.002–0.057"],
   ])("an interval from %s to %s reads %s", (low, high, text) => expect(boundsText(low, high)).toBe(text));
 
   it.each([

@@ -33,11 +33,14 @@ export function percentText(share: number | null | undefined): string {
 }
 
 const NARROW = 0.05;
+const FINEST = 4;
 
-/** An interval of shares in percent, as the other reports write it: 38–96, with a decimal where it is narrow: 84.1–87.2. */
+/** An interval of shares in percent, as the other reports write it: 38–96, with decimals where it is narrow: 84.1–87.2. An end is 100 (or 0) only if it is all (or none). */
 export function boundsText(low: number, high: number): string {
-  const digits = high - low >= NARROW ? 0 : 1;
-  return `${(low * 100).toFixed(digits)}–${(high * 100).toFixed(digits)}`;
+  const ends = [low, high];
+  let digits = high - low >= NARROW ? 0 : 1;
+  while (digits < FINEST && ends.some((end) => end > 0 && end < 1 && [0, 100].includes(Number((end * 100).toFixed(digits))))) digits++;
+  return ends.map((end) => (end * 100).toFixed(digits)).join("–");
 }
 
 /** The standard error of a mean, as the other reports write it: 0.03, 0.0004. */
