@@ -63,7 +63,7 @@ const trials: Column<CaseRow> = {
 const cost: Column<CaseRow> = {
   id: "cost",
   head: "Cost",
-  width: "84px",
+  width: "96px",
   align: "end",
   optional: true,
   first: "desc",
