@@ -270,10 +270,13 @@ def test_if_no_run_is_named_the_newest_two_that_share_cases_are_compared(
 
     whole, one = evaluated(0, 4), evaluated(0, 1)
     assert compared() == (whole, one)
+    again = evaluated(0, 4)
+    assert compared() == (whole, again)  # `one` has too few of its cases
+    evaluated(0, 1)
     other = evaluated(1, 3)
-    assert compared() == (whole, other)  # `one` has another case
+    assert compared() == (again, other)  # the run before has another case
     evaluated(0, 4, "another set")
-    assert compared() == (whole, other)
+    assert compared() == (again, other)
 
 
 def test_the_matrix_has_the_pass_hat_k_of_the_page_of_the_run(

@@ -444,7 +444,7 @@ def test_a_run_is_compared_with_the_baseline_where_there_is_one(own: tuple[Path,
     assert (against["run_id"], against["kind"]) == (second, "previous")
 
 
-def test_a_run_is_compared_with_the_newest_earlier_one_that_has_a_case_that_it_reached(
+def test_a_run_is_compared_with_the_newest_earlier_one_that_has_at_least_half_of_its_cases(
     client: TestClient, context: ServerContext
 ) -> None:
     def evaluated(*ids: str, said: str = "hello", **options: Any) -> str:
@@ -475,11 +475,14 @@ def test_a_run_is_compared_with_the_newest_earlier_one_that_has_a_case_that_it_r
     edited = evaluated("a", "b", said="goodbye")
     stopped = evaluated("c", "a", "b", fail_fast=True, said="goodbye")
     again = evaluated("a", "b", "c")
+    one = evaluated("c")
+    wider = evaluated("a", "c", "d", "e", "f")
     found = {
         run: (client.get(f"/api/runs/{run}").json()["against"] or {}).get("run_id")
-        for run in (second, first, edited, stopped, again)
+        for run in (second, first, edited, stopped, again, one, wider)
     }
-    assert found == {second: whole, first: whole, edited: None, stopped: None, again: first}
+    alone = {edited: None, stopped: None}
+    assert found == alone | {second: whole, first: whole, again: second, one: again, wider: again}
 
 
 @pytest.mark.slow

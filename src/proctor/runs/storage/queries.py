@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from fnmatch import fnmatchcase
-from itertools import chain, islice, zip_longest
+from itertools import chain, islice
 from pathlib import Path
 from typing import TypeVar
 
@@ -163,31 +163,30 @@ def load_run(run: str = "latest", store: StoreLike = None, judging: int | None =
 _NOT_REACHED = (Outcome.SKIPPED, Outcome.NOT_RUN)
 
 
-def can_share_cases(store: Store, run: RunRecord, earlier: RunRecord) -> bool:
-    """Return whether a finished run has a case that `run` has reached, with the same content; also if `run` has reached none yet.
-
-    The cases are read only if the sets of the runs differ, and only up to the first shared one.
-    """
+def count_reached(store: Store, run: RunRecord) -> int:
+    """Return how many cases a run has reached so far; no case is read."""
     counts = store.standing(run.run_id, run.judging).counts
-    if not any(count for outcome, count in counts.items() if outcome not in _NOT_REACHED):
-        return True
+    return sum(count for outcome, count in counts.items() if outcome not in _NOT_REACHED)
+
+
+def shared_part(store: Store, run: RunRecord, earlier: RunRecord) -> float:
+    """Return the share (0 to 1) of the cases that `run` has reached which `earlier` has reached too, with the same content.
+
+    It is 1 if `run` has reached none yet. The cases are read only if the sets of the runs differ.
+    """
     manifests = store.manifest(run.run_id), store.manifest(earlier.run_id)
     hashes, others = ([one.content_hash for one in manifest.sets] for manifest in manifests)
     if all(hashes) and hashes == others:  # the same cases
-        return True
-    return _have_common_case(_reached_cases(store, run), _reached_cases(store, earlier))
+        return 1.0
+    known = dict(_reached_cases(store, earlier))
+    cases = [*_reached_cases(store, run)]
+    shared = sum(_is_same(content_hash, known.get(name)) for name, content_hash in cases)
+    return shared / len(cases) if cases else 1.0
 
 
-def _have_common_case(*runs: Iterator[_Case]) -> bool:
-    """Read two runs at the same time until a case of one is in the other, with the same content as far as both are known."""
-    hashes: tuple[dict[tuple[str, str], str], ...] = ({}, {})
-    for cases in zip_longest(*runs):
-        for place, (name, content_hash) in ((at, case) for at, case in enumerate(cases) if case is not None):
-            hashes[place][name] = content_hash
-            other = hashes[1 - place].get(name)
-            if other is not None and (other == content_hash or not (other and content_hash)):
-                return True
-    return False
+def _is_same(content_hash: str, other: str | None) -> bool:
+    """Return whether a case has the same content in another run that may lack it, as far as both are known."""
+    return other is not None and (other == content_hash or not (other and content_hash))
 
 
 _Case = tuple[tuple[str, str], str]

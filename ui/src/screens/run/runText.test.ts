@@ -80,7 +80,7 @@ describe("comparisonText", () => {
   it.each<[counts: Partial<NonNullable<RunPage["against"]>>, words: string]>([
     [{ worse: null, missing: null, better: null, same: null, not_run: null, unpaired: null }, "compared with"],
     [{ worse: 0, missing: 0, better: 0, same: 8, not_run: 0, unpaired: 0 }, "no case changed since"],
-    [{ worse: 0, missing: 0, better: 0, same: 2, not_run: 0, unpaired: 6 }, "no other case changed since"],
+    [{ worse: 0, missing: 0, better: 0, same: 2, not_run: 0, unpaired: 6 }, "no case changed since"],
     [{ worse: 0, missing: 0, better: 0, same: 1, not_run: 7, unpaired: 0 }, "no case that was run changed since"],
     [{ worse: 0, missing: 0, better: 0, same: 0, not_run: 8, unpaired: 0 }, "no case can be compared with"],
     [{ worse: 0, missing: 0, better: 0, same: 0, not_run: 0, unpaired: 8 }, "no case can be compared with"],

@@ -52,10 +52,10 @@ export function sentenceOf(page: RunPage): string {
 /** What changed against the run before, in words; empty where there is none. */
 export function comparisonText({ against }: RunPage): string {
   if (!against) return "";
-  const { worse, missing, better, same, unpaired, not_run } = against;
+  const { worse, missing, better, same, not_run } = against;
   if (worse === null || missing === null || better === null) return "compared with"; // the cases are being read
   if (!worse && !missing && !better && !same) return "no case can be compared with";
-  if (!worse && !missing && !better) return not_run ? "no case that was run changed since" : unpaired ? "no other case changed since" : "no case changed since";
+  if (!worse && !missing && !better) return not_run ? "no case that was run changed since" : "no case changed since";
   const parts = [worse ? `${countOf(worse, "case")} worse` : "", better ? `${numText(better)} better` : ""].filter(Boolean);
   if (!missing) return `${parts.join(", ")} than`;
   const cases = parts.length ? numText(missing) : countOf(missing, "case");

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import groupby, islice
+from operator import itemgetter
 
 from proctor.analysis.compare.baselines import load_baseline
 from proctor.analysis.compare.case_diff import parting
@@ -13,7 +14,6 @@ from proctor.errors import SetupError, UnknownNameError, did_you_mean
 from proctor.reports.content.run_list import short_ids
 from proctor.runs.attempts import find_current_run
 from proctor.runs.storage.open import store_option
-from proctor.runs.storage.queries import can_share_cases
 from proctor.schema.analysis.comparison import ComparedRun, Comparison
 from proctor.schema.results.manifest import PlannedCase, RunRecord, RunState
 from proctor.schema.results.run_result import RunResult
@@ -31,6 +31,7 @@ from proctor.web.pages.analysis.comparison import (
     comparison_side,
 )
 from proctor.web.pages.runs.matrix import MatrixPage, MatrixRun, matrix_page
+from proctor.web.pages.runs.selected_run import closest_run
 
 MOST_RUNS = 12
 """The most runs of a matrix."""
@@ -45,10 +46,11 @@ _MOST_PAIRS = 20
 def comparable_pair(store: Store) -> tuple[str, str]:
     """Return the newest run that is not in progress and shares a case with an earlier finished one, as base and candidate.
 
-    `previous` and `latest` if there is none.
+    The base is the closest run, as for the page of a run. `previous` and `latest` if there is none.
     """
-    for base, candidate in islice(_finished_pairs(store), _MOST_PAIRS):
-        if can_share_cases(store, candidate, base):
+    pairs = islice(_finished_pairs(store), _MOST_PAIRS)
+    for candidate, of_candidate in groupby(pairs, key=itemgetter(1)):
+        if base := closest_run(store, candidate, map(itemgetter(0), of_candidate)):
             return base.run_id, candidate.run_id
     return "previous", "latest"
 

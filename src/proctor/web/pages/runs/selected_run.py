@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from proctor.reports.content.run_list import ListedRun, short_ids
-from proctor.runs.storage.queries import can_share_cases
+from proctor.runs.storage.queries import count_reached, shared_part
 from proctor.schema.results.manifest import RunRecord, RunState, judging_number
 from proctor.stores.baselines import baseline_names
 from proctor.web.pages.bounded_cache import BoundedCache
@@ -18,9 +19,11 @@ if TYPE_CHECKING:
     from proctor.stores.base import RunEntry, Store
 
 _MOST_CANDIDATES = 20
-"""The most earlier runs in which a shared case is searched."""
-_SHARED: BoundedCache[bool] = BoundedCache(1_000)
-"""Whether two finished runs share a case."""
+"""The most earlier runs among which one with the same cases is searched."""
+_ENOUGH = 0.5
+"""The share of the cases of a run that the run with which it is compared should have."""
+_SHARED: BoundedCache[float] = BoundedCache(1_000)
+"""The share of the cases of one run that another run has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +32,7 @@ class SelectedRun:
 
     stored: StoredRun
     earlier: ListedRun | None
-    """Of the runs of the same agent and sets the newest that is a baseline, else the previous one."""
+    """Of the runs of the same agent and sets the newest that is a baseline, else the previous one (see `closest_run`)."""
     kind: str = "previous"
     """The baseline's name, or `previous`."""
 
@@ -69,7 +72,7 @@ def select_run(store: Store, name: str, judging: int | None = None) -> SelectedR
 def _comparison_run(
     store: Store, entries: Sequence[RunEntry], run: RunRecord
 ) -> tuple[RunRecord | None, str]:
-    """Return the finished run with which `run` is compared, and its kind: the newest baseline, else the previous run.
+    """Return the finished run with which `run` is compared, and its kind: the newest baseline, else the closest earlier run.
 
     A run that shares no case with `run` is left out, unless `run` has reached none yet.
     """
@@ -77,17 +80,41 @@ def _comparison_run(
     place = ids.index(run.run_id)
     similar, older = ids[:place] + ids[place + 1 :], ids[place + 1 :]
     baselines = baseline_names(store) if similar else {}
-    for run_id in [*filter(baselines.__contains__, similar), *older][:_MOST_CANDIDATES]:
-        record = store.record(run_id)
-        if record.state is RunState.FINISHED and _shares_cases(store, run, record):
-            return record, next(iter(baselines.get(run_id, ())), "previous")
-    return None, "previous"
+    named = _finished(store, filter(baselines.__contains__, similar))
+    for record, share in _shares(store, run, named):
+        if share:
+            return record, next(iter(baselines[record.run_id]))
+    return closest_run(store, run, _finished(store, older)), "previous"
 
 
-def _shares_cases(store: Store, run: RunRecord, earlier: RunRecord) -> bool:
-    is_final = run.state is RunState.FINISHED
-    key = (run.run_id, run.judging, earlier.run_id, earlier.judging) if is_final else None
-    return _SHARED.get(key, lambda: can_share_cases(store, run, earlier))
+def closest_run(store: Store, run: RunRecord, earlier: Iterable[RunRecord]) -> RunRecord | None:
+    """Return the newest of the earlier runs that shares at least half of the cases that `run` has reached.
+
+    If none does, it is the one that shares most of them; `None` if none shares any. `earlier`: finished runs, newest first, of which
+    20 are looked at.
+    """
+    closest, most = None, 0.0
+    for record, share in _shares(store, run, earlier):
+        if share > most:
+            closest, most = record, share
+        if share >= _ENOUGH:
+            break
+    return closest
+
+
+def _shares(store: Store, run: RunRecord, others: Iterable[RunRecord]) -> Iterator[tuple[RunRecord, float]]:
+    """Yield the first runs with the share of the cases of `run` that each has.
+
+    The share is remembered: of a run that is not finished, until the number of the cases that it has reached doubles.
+    """
+    reached = count_reached(store, run)
+    for other in islice(others, _MOST_CANDIDATES):
+        key = run.run_id, run.judging, run.state, reached.bit_length(), other.run_id, other.judging
+        yield other, _SHARED.get(key, partial(shared_part, store, run, other)) if reached else 1.0
+
+
+def _finished(store: Store, run_ids: Iterable[str]) -> Iterator[RunRecord]:
+    return (record for record in map(store.record, run_ids) if record.state is RunState.FINISHED)
 
 
 def earlier_runs(store: Store, run: RunRecord, most: int) -> list[ListedRun]:
@@ -95,8 +122,7 @@ def earlier_runs(store: Store, run: RunRecord, most: int) -> list[ListedRun]:
     entries = store.index()
     short = short_ids([entry.run_id for entry in entries])
     ids = [entry.run_id for entry in entries if entry.run_id == run.run_id or _is_similar(entry, run)]
-    records = map(store.record, ids[ids.index(run.run_id) + 1 :])
-    finished = (record for record in records if record.state is RunState.FINISHED)
+    finished = _finished(store, ids[ids.index(run.run_id) + 1 :])
     return [list_run(store, record, short[record.run_id]) for record in islice(finished, most)]
 
 
