@@ -144,6 +144,7 @@ def _of_cases(found: Comparison) -> Iterator[str]:
         line = lines.get(one.name)
         if line is None or line.change in (
             CaseChange.NOW_PASSES,
+            CaseChange.NO_LONGER_IN_ERROR,
             CaseChange.MORE_TRIALS,
             CaseChange.WITHIN_NOISE,
         ):

@@ -403,7 +403,17 @@ def test_a_case_that_fails_and_has_no_verdict_in_the_base_is_listed() -> None:
     assert [(one.eval_id, one.change, one.reason) for one in found.cases] == [
         ("2", CaseChange.MISSING, "the service was down")
     ]
-    assert compared(base, cases("PP", "PP", "PP")).cases == []
+
+
+def test_a_case_that_is_no_longer_in_error_is_listed_with_its_error_and_is_no_improvement() -> None:
+    base = [*cases("PP", "FF"), case("2", "PE", reason="the service was down"), case("3", "EE")]
+    found = compared(base, cases("PP", "PP", "PP", "EE"))
+    assert [(one.eval_id, one.change, one.reason) for one in found.cases] == [
+        ("1", CaseChange.NOW_PASSES, ""),
+        ("2", CaseChange.NO_LONGER_IN_ERROR, "the service was down"),
+    ]
+    alone = compared([case("0", "E")], cases("P"))
+    assert (alone.outcome.exit_code, alone.measures, len(alone.cases)) == (3, [], 1)
 
 
 def test_without_any_verdict_neither_question_has_an_answer() -> None:

@@ -48,7 +48,7 @@ def case(outcome: Outcome, passed: int, failed: int = 0, error: int = 0) -> Brie
             case(Outcome.ERROR, 0, error=4), case(Outcome.FAILED, 0, 4), "missing", id="in error, now failed"
         ),
         pytest.param(
-            case(Outcome.ERROR, 0, error=4), case(Outcome.PASSED, 4), None, id="in error, now passed"
+            case(Outcome.ERROR, 0, error=4), case(Outcome.PASSED, 4), "better", id="in error, now passed"
         ),
         pytest.param(case(Outcome.NOT_RUN, 0), case(Outcome.PASSED, 4), None, id="not run, now passed"),
         pytest.param(
@@ -69,6 +69,7 @@ _DIRECTIONS = {
     CaseChange.FEWER_TRIALS: "worse",
     CaseChange.MISSING: "missing",
     CaseChange.NOW_PASSES: "better",
+    CaseChange.NO_LONGER_IN_ERROR: "better",
     CaseChange.MORE_TRIALS: "better",
 }
 

@@ -82,10 +82,12 @@ _CASE_ROLES: dict[CaseChange, Role] = {
     CaseChange.NOW_FAILS: "bad",
     CaseChange.MISSING: "error",
     CaseChange.NOW_PASSES: "good",
+    CaseChange.NO_LONGER_IN_ERROR: "good",
     CaseChange.FEWER_TRIALS: "warning",
     CaseChange.MORE_TRIALS: "warning",
     CaseChange.WITHIN_NOISE: "dim",
 }
+_RECOVERED = frozenset({CaseChange.NOW_PASSES, CaseChange.NO_LONGER_IN_ERROR})
 
 
 def comparison_blocks(comparison: Comparison, look: Look) -> Iterator[Block]:
@@ -170,7 +172,7 @@ def _case_item(case: ChangedCase, names: Mapping[str, str], look: Look, *, short
         metric = Span(case.metric, drawn=names.get(case.metric), is_data=True)
         parts.append([metric, Span(f" {was} {look.marks.arrow} {is_now}")])
         moved = f"{case.metric}={was} -> {is_now}"
-    label, prefix = ("before", "before: ") if case.change is CaseChange.NOW_PASSES else ("reason", "")
+    label, prefix = ("before", "before: ") if case.change in _RECOVERED else ("reason", "")
     return Item(
         case.name,
         parts,

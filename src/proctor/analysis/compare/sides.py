@@ -381,6 +381,14 @@ def _name(key: Key) -> str:
 
 # --- how each differs ------------------------------------------------------------------------------------------------
 
+_VERDICT_CHANGES = {
+    (Outcome.PASSED, Outcome.FAILED): CaseChange.NOW_FAILS, (Outcome.FAILED, Outcome.PASSED): CaseChange.NOW_PASSES,
+}  # fmt: skip
+_CHANGES_OF_UNKNOWN = {  # of a case without a verdict before: one that now fails may have fallen
+    (Outcome.ERROR, Outcome.FAILED): CaseChange.MISSING, (Outcome.NOT_RUN, Outcome.FAILED): CaseChange.MISSING,
+    (Outcome.ERROR, Outcome.PASSED): CaseChange.NO_LONGER_IN_ERROR,
+}  # fmt: skip
+
 
 def changed_cases(pairs: Pairs, *, deterministic: bool = False) -> list[ChangedCase]:
     """Return the cases that are not as they were: by kind, and within a kind those that moved most first.
@@ -403,23 +411,16 @@ def change_of(before: BriefCase, now: BriefCase, *, deterministic: bool = False)
     """Return how a case differs; `None` where it does not. What is certain despite missing verdicts comes before these."""
     if now.outcome is Outcome.NOT_RUN:
         return CaseChange.MISSING if before.trials.passed else None  # not reached: neither better nor worse
-    trials_change = before.trials.change_to(now.trials)
-    change = _VERDICT_CHANGES.get((before.outcome, now.outcome), trials_change)
-    if change is None and _lacks_verdict(before) and now.outcome is Outcome.FAILED:
-        return CaseChange.MISSING  # it may have fallen
-    is_sure = deterministic or _lacks_verdict(now) or change in (None, CaseChange.MISSING)
+    outcomes = before.outcome, now.outcome
+    change = _VERDICT_CHANGES.get(outcomes, before.trials.change_to(now.trials))
+    if change is None:
+        return _CHANGES_OF_UNKNOWN.get(outcomes)
+    is_sure = deterministic or _lacks_verdict(now) or change is CaseChange.MISSING
     return change if is_sure or not before.trials.is_within_noise(now.trials) else CaseChange.WITHIN_NOISE
 
 
-_VERDICT_CHANGES = {
-    (Outcome.PASSED, Outcome.FAILED): CaseChange.NOW_FAILS,
-    (Outcome.FAILED, Outcome.PASSED): CaseChange.NOW_PASSES,
-}
-
-
 def _changed_case(key: Key, before: BriefCase, now: BriefCase, *, deterministic: bool) -> ChangedCase | None:
-    change = change_of(before, now, deterministic=deterministic)
-    if change is None:
+    if (change := change_of(before, now, deterministic=deterministic)) is None:
         return None
     uses_base = change is CaseChange.NOW_PASSES or _lacks_verdict(before) or not now.reason
     described = before if uses_base else now

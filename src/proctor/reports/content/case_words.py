@@ -45,6 +45,9 @@ CHANGE_WORDS: dict[CaseChange, CaseWord] = {
     CaseChange.NOW_FAILS: NOW_FAILS,
     CaseChange.MISSING: MISSING,
     CaseChange.NOW_PASSES: NOW_PASSES,
+    CaseChange.NO_LONGER_IN_ERROR: CaseWord(
+        "no longer in error", "no longer in error", ("case no longer in error", "cases no longer in error")
+    ),
     CaseChange.FEWER_TRIALS: CaseWord(
         "fewer trials pass", "pass fewer trials", ("case passes fewer trials", "cases pass fewer trials")
     ),

@@ -70,6 +70,8 @@ class CaseChange(StrEnum):
     no verdict in the candidate, or it fails and has no verdict in the baseline."""
     NOW_PASSES = "now_passes"
     """Its verdict changed from failed to passed."""
+    NO_LONGER_IN_ERROR = "no_longer_in_error"
+    """It was in error in the baseline and passes now; the missing verdicts may have been passes, so that it is no improvement."""
     FEWER_TRIALS = "fewer_pass"
     """Its verdict is unchanged, and a smaller share of its trials passes."""
     MORE_TRIALS = "more_pass"
@@ -319,7 +321,7 @@ class Comparison:
     measures: Sequence[Measured] = ()
     """`passed` first, then metrics that decide, then measures that are only reported."""
     cases: Sequence[ChangedCase] = ()
-    """Cases that now fail (the largest change first), missing verdicts, cases that now pass, then other pass rates."""
+    """Cases that now fail (the largest change first), missing verdicts, cases that now pass or are no longer in error, then other pass rates."""
     significant_cases: Sequence[CaseEvidence] = ()
     """The cases that are worse by themselves."""
     general: InGeneral | None = None

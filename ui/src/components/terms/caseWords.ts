@@ -17,6 +17,7 @@ export const CHANGE_WORDS = {
   now_fails: ["now fails", "now fail"],
   missing: ["has missing verdicts", "have missing verdicts"],
   now_passes: ["now passes", "now pass"],
+  no_longer_in_error: ["no longer in error", "no longer in error"],
   fewer_pass: ["fewer trials pass", "pass fewer trials"],
   more_pass: ["more trials pass", "pass more trials"],
   within_noise: ["changed within noise", "changed within noise"],

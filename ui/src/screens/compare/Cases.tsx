@@ -43,7 +43,7 @@ export function Cases({ page }: { page: ComparisonPage }) {
       {shown.length ? (
         <Table label="Changed cases" rows={shown} columns={columns} idOf={idOf} href={href} />
       ) : (
-        <None filtered={page.cases.length > 0} showAll={() => setQuery({ q: null, only: null })} />
+        <None filtered={page.cases.length > 0} missing={page.missing.length > 0} showAll={() => setQuery({ q: null, only: null })} />
       )}
       {unavailable > 0 && unavailable < shown.length && (
         <p className="dim small">
@@ -134,8 +134,8 @@ function Moved({ one }: { one: ChangedLine }) {
   );
 }
 
-function None({ filtered, showAll }: { filtered: boolean; showAll: () => void }) {
-  if (!filtered) return <p className="dim">No case differs: all verdicts and all pass rates of trials are unchanged.</p>;
+function None({ filtered, missing, showAll }: { filtered: boolean; missing: boolean; showAll: () => void }) {
+  if (!filtered) return <p className="dim">{missing ? "No case differs, as far as the verdicts are known." : "No case differs: all verdicts and all pass rates of trials are unchanged."}</p>;
   return (
     <Empty inside title="No matching case" does="Nothing matches the filter.">
       <Button action="showAll" does="show all cases" onClick={showAll}>Show all cases</Button>

@@ -122,7 +122,7 @@ class ChangedLine(PageModel):
     """The deciding metric that `reason` names, otherwise the one that changed most; empty if neither has scores."""
     scores: tuple[float, float] | None
     reason: str
-    """Why it fails; of a case that now passes, why it failed before."""
+    """Why it fails; of a case that now passes, why it did not before."""
     base_position: int | None
     """Its position in the base; null if unknown."""
     candidate_position: int | None
@@ -183,7 +183,7 @@ class ComparisonPage(PageModel):
     more_trials: int | None
     measures: list[MeasuredLine]
     cases: list[ChangedLine]
-    """Cases that now fail (the worst first), missing verdicts, cases that now pass, then other pass rates."""
+    """Cases that now fail (the worst first), missing verdicts, cases that now pass or are no longer in error, then other pass rates."""
     only_base: list[LoneCase]
     only_candidate: list[LoneCase]
     changed_cases: list[LoneCase]

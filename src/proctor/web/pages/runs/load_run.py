@@ -276,7 +276,7 @@ def direction_of(before: BriefCase, now: BriefCase) -> Direction | None:
             return "worse"
         case CaseChange.MISSING:
             return "missing"
-        case CaseChange.NOW_PASSES | CaseChange.MORE_TRIALS:
+        case CaseChange.NOW_PASSES | CaseChange.NO_LONGER_IN_ERROR | CaseChange.MORE_TRIALS:
             return "better"
     return None
 
