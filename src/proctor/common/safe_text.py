@@ -144,8 +144,10 @@ def _cells_of(character: str) -> int:
     return 2 if east_asian_width(character) in "WF" else 1
 
 
-def _joins(text: str, at: int) -> bool:
-    """Return whether a joiner holds one emoji together, or letters together or apart, as Persian and Hindi are written."""
+def is_joiner(text: str, at: int) -> bool:
+    """Return whether the character at `at` holds one emoji together, or letters together or apart, as Persian and Hindi are written."""
+    if text[at] not in _JOINERS:
+        return False
     before, after = text[max(0, at - 2) : at], text[at + 1 : at + 2]
     if _LETTER_ENDS.search(before) and _LETTER.match(after):
         return True
@@ -154,7 +156,7 @@ def _joins(text: str, at: int) -> bool:
 
 def _escape(match: re.Match[str]) -> str:
     character = match[0]
-    if character in _JOINERS and _joins(match.string, match.start()):
+    if is_joiner(match.string, match.start()):
         return character
     if character in _NAMED:
         return _NAMED[character]

@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 
 from proctor.common.json_values import json_line
-from proctor.common.safe_text import cut_text
+from proctor.common.safe_text import cut_text, is_joiner
 from proctor.metrics.trajectory.call_matching import Call
 
 TYPE_WORDS = {
@@ -89,11 +89,12 @@ def _shorten(text: str, longest: int) -> str:
 
 
 def _plain(text: str) -> str:
-    """Escape unprintable characters; JSON escapes only some control characters."""
+    """Escape unprintable characters except joiners inside words and emoji; JSON escapes only some control characters."""
     if text.isprintable():
         return text
     return "".join(
-        c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in text
+        c if c.isprintable() or is_joiner(text, at) else c.encode("unicode_escape", "surrogatepass").decode()
+        for at, c in enumerate(text)
     )
 
 
