@@ -345,6 +345,18 @@ def test_each_call_is_drawn_once_however_many_things_are_wrong_with_it(
     assert not words or len(sentences) == len(words)
 
 
+def test_a_call_of_an_earlier_turn_is_named_and_drawn_in_no_other_turn() -> None:
+    case = view([turn("x", [A, X]), turn("y", [B])], extra={"expectations": {"calls": ["a", "c"]}})
+    metric = ToolExpectations()
+    explanation = metric.explain(case, metric.score(case), 1)
+    steps = (explanation.details or {})["alignment"]
+    assert [f"{step['kind']} {(step['actual'] or step['expected'])['name']}" for step in steps] == [
+        "missing c",
+        "extra b",
+    ]
+    assert "call 2 of turn 1, `x()`, is not expected" in explanation.reason
+
+
 def test_reason_names_a_turn_of_the_criterion_that_the_case_lacks() -> None:
     metric = ToolExpectations(
         BaseCriterion(threshold=1.0, expectations=[{"turn": 2, "calls": []}, {"turn": 3, "calls": []}])

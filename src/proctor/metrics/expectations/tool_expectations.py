@@ -171,7 +171,7 @@ class ToolExpectations:
         turns = _calls(case, expected)
         here = [each for each in expected if _place(each, turns) == index]
         unmet = [each for each in here if not _is_met(each, _calls_of(each, turns))]
-        reason, details = _explain(unmet or here, turns)
+        reason, details = _explain(unmet or here, turns, index)
         return Explanation(reason or MET, details, turn_score.warning)
 
     def _expectations(self, case: CaseView) -> list[Expectation]:
@@ -216,12 +216,13 @@ def _is_met(expectation: Expectation, calls: Sequence[ActualCall]) -> bool:
 
 
 def _explain(
-    expected: Sequence[Expectation], turns: Sequence[list[ActualCall]]
+    expected: Sequence[Expectation], turns: Sequence[list[ActualCall]], index: int
 ) -> tuple[str, dict[str, object] | None]:
+    """Return the sentences, and the alignment of the calls of turn `index`; the sentences also name calls of other turns."""
     sentences: list[str] = []
     steps: list[Drawn] = []
     for each in expected:
         problems, more = explain_calls(each, _calls_of(each, turns))
         sentences += [f"{each.where}: {problem}" if len(expected) > 1 else problem for problem in problems]
-        steps += more
+        steps += [one for one in more if one.place is None or one.place[0] == index]
     return "; ".join(and_more(sentences)), {"alignment": drawn_once(steps)} if steps else None
