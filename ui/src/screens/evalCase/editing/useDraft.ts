@@ -23,6 +23,8 @@ export interface Draft {
   replace: (value: Json) => void;
   /** Take the file's version as the base of comparison; `value`: the value to edit from now on. */
   rebase: (base: Json, version: string, value: Json) => void;
+  /** The file has `saved` now, in place of the value that was `sent`; what was changed since then stays. */
+  written: (sent: Json, saved: Json, version: string) => void;
   undo: () => void;
   canUndo: boolean;
   discard: () => void;
@@ -37,6 +39,7 @@ interface State extends StoredDraft {
 type Action =
   | { does: "change"; make: (value: Json) => Json }
   | { does: "rebase"; base: Json; version: string; value: Json }
+  | { does: "written"; sent: Json; saved: Json; version: string }
   | { does: "undo" | "discard" };
 
 function next(state: State, action: Action): State {
@@ -45,6 +48,8 @@ function next(state: State, action: Action): State {
       return { ...state, value: action.make(state.value), past: [...state.past.slice(1 - MAX_UNDO), state.value] };
     case "rebase":
       return { ...state, base: action.base, version: action.version, value: action.value };
+    case "written":
+      return { ...state, value: state.value === action.sent ? action.saved : state.value, base: action.saved, version: action.version };
     case "undo":
       return { ...state, value: state.past.at(-1) ?? state.value, past: state.past.slice(0, -1) };
     case "discard":
@@ -64,9 +69,10 @@ export function useDraft(name: string, read: Json, version: string): Draft {
   const set = useCallback((path: Path, to: Json | undefined) => act({ does: "change", make: (now) => setAt(now, path, to) }), []);
   const replace = useCallback((to: Json) => act({ does: "change", make: () => to }), []);
   const rebase = useCallback((to: Json, newer: string, mine: Json) => act({ does: "rebase", base: to, version: newer, value: mine }), []);
+  const written = useCallback((sent: Json, saved: Json, newer: string) => act({ does: "written", sent, saved, version: newer }), []);
   const undo = useCallback(() => act({ does: "undo" }), []);
   const discard = useCallback(() => act({ does: "discard" }), []);
-  return { ...state, isChanged, isRestored: restored !== undefined, set, replace, rebase, undo, canUndo: past.length > 0, discard };
+  return { ...state, isChanged, isRestored: restored !== undefined, set, replace, rebase, written, undo, canUndo: past.length > 0, discard };
 }
 
 let isLeaving = false; // the question was answered

@@ -1,6 +1,6 @@
 // What can prevent saving a draft: errors in it, comments that would be lost, a change by another user.
 import { useQueryClient } from "@tanstack/react-query";
-import { useCallback, useState } from "react";
+import { useCallback, useRef, useState } from "react";
 import type { CasePreview, FieldNote } from "../../../data/types";
 import { RefusedError } from "./evalSetApi";
 import type { Json } from "./exactJson";
@@ -29,7 +29,7 @@ export interface Saving<Saved extends SaveResult> {
   doubtful: readonly FieldNote[];
   preview: CasePreview | null;
   conflict: { theirs: Json | null; version: string } | null;
-  /** Returns whether it was saved. */
+  /** Returns whether it was saved; waits for a save under way, and does not save the same value twice. */
   save: (commentsMayGo: boolean) => Promise<boolean>;
   show: () => Promise<boolean>;
   /** Write it in another way than by saving. */
@@ -49,14 +49,16 @@ export function useSaving<Saved extends SaveResult>(draft: Draft, way: SaveTarge
   const [doubtful, setDoubtful] = useState(first.doubtful);
   const [state, setState] = useState<Pick<Saving<Saved>, "error" | "wrong" | "preview" | "conflict">>(NOTHING);
 
-  const attempt = async (work: () => Promise<void>): Promise<boolean> => {
+  const underWay = useRef<{ value: Json; saved: Promise<Saved | null> } | null>(null);
+
+  /** Returns null if it failed. */
+  const attempt = async <T>(work: () => Promise<T>): Promise<T | null> => {
     setBusy(true);
     try {
-      await work();
-      return true;
+      return await work();
     } catch (error) {
       await refused(error).catch((found: unknown) => setState({ ...NOTHING, error: asError(found) }));
-      return false;
+      return null;
     } finally {
       setBusy(false);
     }
@@ -69,25 +71,39 @@ export function useSaving<Saved extends SaveResult>(draft: Draft, way: SaveTarge
     if (status === 409 && refusal.lost?.length) return setState({ ...NOTHING, preview: await way.preview(draft.value) });
     return setState({ ...NOTHING, error: found, wrong: refusal.fields ?? [] });
   };
-  const write = (send: () => Promise<Saved>, words: string): Promise<boolean> =>
+  const write = (send: () => Promise<Saved>, words: string): Promise<Saved | null> =>
     attempt(async () => {
       const saved = await send();
       setMessage(words);
       setState(NOTHING);
       setDoubtful(saved.doubtful);
-      draft.rebase(saved.value, saved.version, saved.value);
+      draft.written(draft.value, saved.value, saved.version);
       void client.invalidateQueries({ predicate: ({ queryKey }) => String(queryKey[0]).startsWith("/api/eval-sets") });
       way.saved(saved, words);
+      return saved;
     });
+  const save = async (commentsMayGo: boolean): Promise<boolean> => {
+    let version = draft.version;
+    for (let before = underWay.current; before; before = underWay.current) {
+      const saved = await before.saved;
+      if (!saved || before.value === draft.value) return saved !== null;
+      version = saved.version;
+    }
+    const saved = write(() => way.save(draft.value, version, commentsMayGo), "saved").finally(() => {
+      underWay.current = null;
+    });
+    underWay.current = { value: draft.value, saved };
+    return (await saved) !== null;
+  };
   const close = (): void => setState(NOTHING);
   return {
     busy,
     message,
     doubtful,
     ...state,
-    save: (commentsMayGo) => write(() => way.save(draft.value, draft.version, commentsMayGo), "saved"),
-    show: () => attempt(async () => setState({ ...NOTHING, preview: await way.preview(draft.value) })),
-    write,
+    save,
+    show: async () => (await attempt(async () => setState({ ...NOTHING, preview: await way.preview(draft.value) }))) !== null,
+    write: async (send, words) => (await write(send, words)) !== null,
     closePreview: close,
     closeConflict: close,
     take: (value) => {
