@@ -112,6 +112,7 @@ def test_the_focus_stays_where_the_user_labelled(
     page.keyboard.press("Enter")
     dialog = page.get_by_role("dialog")
     expect(dialog.get_by_role("textbox", name="Why")).to_be_focused()
+    page.keyboard.press("Escape")  # leaves the field
     page.keyboard.press("Escape")
     expect(page.locator(":focus")).to_have_text("I disagree")
     page.keyboard.press("Enter")

@@ -118,6 +118,8 @@ def test_what_is_wrong_is_reported_and_what_was_written_is_kept(
     dialog.get_by_role("button", name="Save", exact=True).click()
     expect(dialog.get_by_role("alert").filter(has_text="edit them one by one").first).to_be_visible()
     others.fill('{"owner": "me"}')
+    page.keyboard.press("Escape")  # leaves the field
+    expect(dialog).to_be_visible()
     page.keyboard.press("Escape")
     expect(dialog).to_be_hidden()
     page.get_by_role("button", name="Edit the properties of the eval set").click()

@@ -49,9 +49,12 @@ function isTyping(target: EventTarget | null): boolean {
 }
 
 function isField(target: HTMLElement): boolean {
-  if (target.isContentEditable) return true;
+  return isTextField(target) || target instanceof HTMLSelectElement;
+}
+
+export function isTextField(target: EventTarget | null): boolean {
   if (target instanceof HTMLInputElement) return !["checkbox", "radio", "button", "submit"].includes(target.type);
-  return target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement;
+  return target instanceof HTMLTextAreaElement || (target instanceof HTMLElement && target.isContentEditable);
 }
 
 function handleKey(event: KeyboardEvent): void {
@@ -88,7 +91,7 @@ function isStriking(): boolean {
   return key !== undefined && findBinding("", key) !== undefined;
 }
 
-/** Escape leaves a field, so that keys are no longer text. In a dialog or a list it closes that. */
+/** Escape leaves a field, so that keys are no longer text. A dialog or a list answers it itself. */
 function leaveField(target: EventTarget | null): void {
   if (target instanceof HTMLElement && isField(target) && !target.closest(OVERLAYS)) target.blur();
 }

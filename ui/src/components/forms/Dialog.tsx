@@ -1,5 +1,6 @@
 import * as Ariakit from "@ariakit/react";
 import { useMemo, useRef } from "react";
+import { isTextField } from "../../app/keyboard";
 import styles from "./Dialog.module.css";
 import { Button } from "./Button";
 
@@ -21,15 +22,21 @@ function firstControl(body: HTMLElement | null, begin: string): HTMLElement | nu
   return (begin ? body?.querySelector<HTMLElement>(`[data-begin="${begin}"]`) : null) ?? body?.querySelector<HTMLElement>(FIELDS) ?? body;
 }
 
-/** A question or a help over the page. Escape and a click outside close it; the focus comes back. */
+/** A question or a help over the page. Escape leaves a text field; elsewhere Escape, and a click outside, close it; the focus comes back. */
 export function Dialog({ open, onClose, title, children, foot, wide = false, begin = "" }: Props) {
   const body = useRef<HTMLDivElement>(null);
+  const closesOnEscape = ({ target }: { target: EventTarget | null }): boolean => {
+    if (!isTextField(target)) return true;
+    body.current?.focus();
+    return false;
+  };
   const first = useMemo(() => ({ get current() { return firstControl(body.current, begin); } }), [begin]);
   return (
     <Ariakit.Dialog
       open={open}
       initialFocus={first}
       onClose={onClose}
+      hideOnEscape={closesOnEscape}
       backdrop={<div className={styles.backdrop} />}
       className={styles.dialog}
       data-wide={wide || undefined}
