@@ -52,7 +52,13 @@ def test_a_case_is_edited_and_run_and_passes_without_leaving_the_page(
     answer = page.get_by_role("textbox", name="Expected answer")
     flow.click(answer)
     answer.fill("Hello!")
-    flow.click(page.get_by_role("button", name="Save and run"))
+    writes: list[str] = []
+    page.on("request", lambda request: writes.append(request.url) if request.method == "PUT" else None)
+    page.keyboard.press("Control+S")  # the run waits for this save, and does not save again
+    with page.expect_response(lambda response: "/api/start/of-set" in response.url) as asked:
+        flow.click(page.get_by_role("button", name="Run"))
+    assert f"run={run['run_id']}" in asked.value.url
+    assert len(writes) == 1
     dialog = page.get_by_role("dialog")
     expect(dialog).to_contain_text("Case outdated of greetings.evalset.json")
     expect(dialog).to_contain_text("This is a new run in the history.")

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from shutil import copyfile
+from shutil import copyfile, copytree
 from typing import Any
 
 import pytest
@@ -331,6 +331,25 @@ class TestRunOfSet:
         page = _get(client, f"set={eval_set['id']}&case=kind", "of-set")
         chosen = [{"path": SET, "cases": ["kind"]}]
         assert page["request"] == {**_options(page), "config": "strict.json", "eval_sets": chosen}
+
+    @pytest.mark.slow
+    def test_is_like_the_named_run_although_another_agent_ran_later(
+        self, tmp_path: Path, folder: Path
+    ) -> None:
+        project = copytree(folder, tmp_path / "project")
+        _write_set(project, "kind", "rude", "mild")
+        with working_in(project):
+            assert in_this_process(*f"eval other.py {SET}:kind --store runs.sqlite3".split()).returncode == 0
+        with TestClient(_app(project), base_url="http://127.0.0.1:8000") as client:
+            [eval_set] = client.get("/api/eval-sets").json()["items"]
+            newest, named = (
+                _get(client, f"set={eval_set['id']}&case=mild{run}", "of-set")
+                for run in ("", "&run=latest~1")
+            )
+            assert client.get(f"/api/start/of-set?set={eval_set['id']}&run=none").status_code == 404
+        assert newest["request"]["agent"] == "other.py"
+        chosen = [{"path": SET, "cases": ["mild"]}]
+        assert named["request"] == {**_options(named), "config": "strict.json", "eval_sets": chosen}
 
     @pytest.mark.parametrize(
         ("agents", "expected"),

@@ -1123,7 +1123,7 @@ export interface paths {
         };
         /**
          * Get Run Of Set
-         * @description Return the request for an eval set, like its newest run; nothing is started.
+         * @description Return the request for an eval set, like one of its runs; nothing is started.
          */
         get: operations["get_run_of_set"];
         put?: never;
@@ -7595,6 +7595,8 @@ export interface operations {
                 set: string;
                 /** @description Only this case. */
                 case?: string | null;
+                /** @description Like this run. Default: the newest one of the set. */
+                run?: string | null;
             };
             header?: never;
             path?: never;

@@ -106,7 +106,7 @@ function Actions({ page, number, trial }: { page: CasePage; number: number | nul
 function EditAndRun({ page }: { page: CasePage }) {
   const source = pathOf("/api/start/repeat", { run: page.run_id, position: page.position });
   const set = useData<RunRequest>(source, { fresh: 60_000 }).data?.eval_set;
-  const editor = set ? caseAddress(set, page.eval_id) : null;
+  const editor = set ? caseAddress(set, page.eval_id, page.run_id) : null;
   return (
     <>
       <RunButton look="quiet" label="Run this case" title={`Run ${page.eval_id}`} source={source} stay />

@@ -105,9 +105,10 @@ interface HeadProps {
 
 function Head({ page, draft, unsavable, invalid, saving, ask }: HeadProps) {
   const [, navigate] = useLocation();
+  const run = useAddress()[0].get("run");
   const go = (id: string | null): void => {
     if (id === null) return;
-    const leave = (): void => navigate(caseAddress(page.eval_set, id));
+    const leave = (): void => navigate(caseAddress(page.eval_set, id, run));
     if (draft.isChanged) ask(leave);
     else leave();
   };
@@ -128,7 +129,7 @@ function Head({ page, draft, unsavable, invalid, saving, ask }: HeadProps) {
         <RunButton
           label={draft.isChanged ? "Save and run" : "Run"}
           title={`Run ${page.eval_id}`}
-          source={pathOf("/api/start/of-set", { set: page.eval_set, case: page.eval_id })}
+          source={pathOf("/api/start/of-set", { set: page.eval_set, case: page.eval_id, run })}
           disabled={draft.isChanged && unsavable}
           before={() => (draft.isChanged ? saving.save(false) : Promise.resolve(true))}
           stay
@@ -162,11 +163,12 @@ function Views({ draft }: { draft: Draft }) {
 
 function useCaseSaving(page: ReadCase, draft: Draft): Saving<SavedCase> {
   const [, navigate] = useLocation();
+  const run = useAddress()[0].get("run");
   const way: SaveTarget<SavedCase> = {
     save: (value, version, commentsMayGo) => saveCase(page.eval_set, page.eval_id, value, version, commentsMayGo),
     preview: (value) => previewCase(page.eval_set, page.eval_id, value),
     saved: ({ eval_id }, message) => {
-      if (eval_id !== page.eval_id) navigate(caseAddress(page.eval_set, eval_id), { replace: true, state: { message } });
+      if (eval_id !== page.eval_id) navigate(caseAddress(page.eval_set, eval_id, run), { replace: true, state: { message } });
     },
   };
   return useSaving(draft, way, { message: (history.state as { message?: string } | null)?.message ?? "", doubtful: page.doubtful });

@@ -11,3 +11,7 @@ test.each([["a"], [".."], ["."], [""], ["~"], ["~a"], ["a/b"], ["../x"], ["%2e%2
     expect(idOf(decodeURI(url.pathname.split("/")[4] ?? ""))).toBe(id);
   },
 );
+
+test("the address of a case carries the run that it was opened from", () => {
+  expect(caseAddress("set-1", "a/b", "run 1")).toBe("/eval-sets/set-1/cases/a~2fb?run=run%201");
+});

@@ -226,9 +226,12 @@ def get_run_of_set(
     active: ActiveRunsDep,
     eval_set: Annotated[str, Query(alias="set", description="The id of an eval set.")],
     case: Annotated[str | None, Query(description="Only this case.")] = None,
+    run: Annotated[
+        str | None, Query(description="Like this run. Default: the newest one of the set.")
+    ] = None,
 ) -> RunRequest:
-    """Return the request for an eval set, like its newest run; nothing is started."""
-    return run_of_set(active.context, eval_set, case)
+    """Return the request for an eval set, like one of its runs; nothing is started."""
+    return run_of_set(active.context, eval_set, case, run)
 
 
 @router.post("/estimates", responses=_WRONG)

@@ -60,18 +60,19 @@ def repeat_run(
     return RunRequest(request=request, notes=notes, run_id=run_id, eval_set=file and file.id)
 
 
-def run_of_set(context: ServerContext, eval_set: str, case: str | None) -> RunRequest:
-    """Return the request for an eval set, or one of its cases, with the agent and the options of its newest run.
+def run_of_set(context: ServerContext, eval_set: str, case: str | None, run: str | None = None) -> RunRequest:
+    """Return the request for an eval set, or one of its cases, with the agent and the options of `run`, else of its newest run.
 
     Raises:
-        UnknownNameError: the project has no such set.
+        UnknownNameError: the project has no such set, or the store has no such run.
     """
     file = edit_session(context).sets.find(eval_set)
     chosen = [{"path": file.label, "cases": None if case is None else [case]}]
     run_id, notes = None, list[str]()
     request: dict[str, Any] = {"agent": _agent_of_folder(file.label, startable(context))}
     with suppress(NoRunsError), context.runs() as store:
-        if (manifest := _newest_run(store, file, context)) is not None:
+        manifest = store.manifest(store.find(run)) if run else _newest_run(store, file, context)
+        if manifest is not None:
             run_id = manifest.run_id
             request, notes = _agent_and_options(store, manifest, context)
     return RunRequest(request={**request, "eval_sets": chosen}, notes=notes, run_id=run_id, eval_set=file.id)
