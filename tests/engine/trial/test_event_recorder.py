@@ -138,3 +138,11 @@ def test_value_outside_json_is_an_error_of_the_agent() -> None:
 def test_an_event_too_many_is_the_agents_error() -> None:
     with pytest.raises(AgentError, match="more than 10 events"):
         recorded([Event.said("hi")] * 11)
+
+
+@pytest.mark.parametrize(("count", "why"), [(-1, "it is negative"), (2**63, "it has 64 bits")])
+def test_a_count_that_no_call_can_have_is_an_error_of_the_agent(count: int, why: str) -> None:
+    with pytest.raises(
+        AgentError, match=f"usage_metadata.prompt_token_count is not a number of tokens: {why}"
+    ):
+        recorded([Event.said("hi", usage_metadata={"prompt_token_count": count})])

@@ -200,10 +200,9 @@ _WORDS_OF_EVENT = ("author", "error_code", "error_message", "model_version")
 
 def _check_usage(usage: UsageMetadata) -> None:
     for name, value in usage.__dict__.items():
-        if type(value) is int and value.bit_length() > 63:
-            raise AgentError(
-                f"usage_metadata.{name} is not a number of tokens: it has {value.bit_length()} bits"
-            )
+        if type(value) is int and not 0 <= value < 2**63:
+            what = "it is negative" if value < 0 else f"it has {value.bit_length()} bits"
+            raise AgentError(f"usage_metadata.{name} is not a number of tokens: {what}")
 
 
 def copy_json(value: Any) -> Any:
