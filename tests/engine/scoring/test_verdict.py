@@ -62,17 +62,6 @@ def test_one_metric(values: list[float], outcome: Outcome) -> None:
     assert verdict.outcome is outcome
 
 
-@pytest.mark.parametrize(
-    ("values", "threshold"),
-    [([0.6, 1.0] * 6, 0.8), ([0.7] * 3, 0.7), ([0.1, 0.2, 0.3], 0.2), ([0.8] * 9 + [0.9], 0.81)],
-)
-def test_rounding_does_not_fail_a_mean_that_is_the_threshold(values: list[float], threshold: float) -> None:
-    verdict = decide(
-        [bound(threshold=threshold)], [[scored(value)] for value in values], [None] * len(values)
-    )
-    assert (verdict.metrics["measure"].score, verdict.outcome) == (threshold, Outcome.PASSED)
-
-
 @pytest.mark.parametrize("value", [0.1, 0.7, 0.3, 1 / 3, 0.8])
 def test_the_mean_of_equal_scores_is_that_score(value: float) -> None:
     verdict = decide([bound(threshold=value)], [[scored(value)]] * 3, [None] * 3)

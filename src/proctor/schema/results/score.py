@@ -21,7 +21,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
-from math import isfinite
 from typing import Any
 
 from proctor.schema.evidence.trial import Failure
@@ -172,14 +171,10 @@ def expectation_entry(text: str) -> dict[str, str]:
 
 
 def mean(values: Sequence[float]) -> float:
-    """Return the exact arithmetic mean, rounded once: three times 0.7 is 0.7, and six times 0.6 and six times 1 are 0.8."""
+    """Return the arithmetic mean, limited to the range of the values: three times 0.7 is 0.7, not 0.6999…"""
     if values.count(values[0]) == len(values):  # most often one value, or equal ones
         return values[0]
-    if not all(map(isfinite, values)):  # of a file of another tool
-        return sum(values) / len(values)
-    ratios = [value.as_integer_ratio() for value in values]
-    unit = max(denominator for _, denominator in ratios)  # each is a power of two
-    return sum(number * (unit // denominator) for number, denominator in ratios) / (unit * len(values))
+    return min(max(sum(values) / len(values), min(values)), max(values))
 
 
 def score_text(value: float | None, threshold: float | None = None) -> str:
