@@ -667,6 +667,6 @@ def test_old_forms_are_converted_first(store: Store, tmp_path: Path) -> None:
     file.write_text(json.dumps([{"query": "hi", "reference": "hello", "expected_tool_use": []}]))
     result = proctor.evaluate_sync(agent(text="x"), file, config=CONFIG, store=store)
     with pytest.raises(
-        SetupProblems, match="cannot be edited in place; use `proctor convert` to make it JSON first"
+        SetupProblems, match="this form is read-only: use `proctor migrate` or `proctor convert` first"
     ):
         bless(result.run_id, store=store)

@@ -553,8 +553,8 @@ def test_the_pass_rate_of_each_run_has_its_interval(run: Run) -> None:
     for width in (80, 100):
         text = drawn(width=width)
         newest, oldest = (next(line for line in text.splitlines() if line.startswith(f"  {end} ")) for end in ("newest", "oldest"))  # fmt: skip
-        assert re.search(r" 67 %  21 to 94 %  .*├─+●─+┤", newest)
-        assert re.search(r" 100 %  44 to 100 %  .*├─+●  ", oldest)
+        assert re.search(r" 66.7 %  21–94 %  .*├─+●─+┤", newest)
+        assert re.search(r" 100 %  44–100 %  .*├─+●  ", oldest)
         assert max(map(len, text.splitlines())) <= width
 
 
