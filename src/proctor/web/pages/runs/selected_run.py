@@ -80,8 +80,8 @@ def _comparison_run(
     place = ids.index(run.run_id)
     similar, older = ids[:place] + ids[place + 1 :], ids[place + 1 :]
     baselines = baseline_names(store) if similar else {}
-    named = _finished(store, filter(baselines.__contains__, similar))
-    for record, share in _shares(store, run, named):
+    candidates = _finished(store, filter(baselines.__contains__, similar))
+    for record, share in _shares(store, run, candidates):
         if share:
             return record, next(iter(baselines[record.run_id]))
     return closest_run(store, run, _finished(store, older)), "previous"
