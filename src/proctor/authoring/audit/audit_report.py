@@ -26,7 +26,8 @@ from proctor.common.safe_text import count_text, encodable, one_line
 from proctor.engine.planning.set_plan import ASSERTS_NOTHING
 from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content.public_text import hidden, place_of
-from proctor.reports.content.summary import percent
+from proctor.reports.content.summary import bounds, percent
+from proctor.reports.content.symbols import UNICODE
 from proctor.reports.content.text_blocks import (
     Block,
     Column,
@@ -301,13 +302,12 @@ def _sum(scores: Sequence[OperatorScore]) -> MutationScore:
 
 
 def _row(label: str, score: MutationScore) -> Row:
-    low, high = (100 * each for each in score.interval)
     role: Role = "bad" if score.is_blind else "warning" if score.is_weak or score.errors else "good"
     word = "blind" if score.is_blind else "weak" if score.is_weak else ""
     errors = count_text(score.errors, "error") if score.errors else ""
     share = "–" if score.share is None else f"{percent(score.share)} %"
     cells = [
-        label, f"{score.caught:,}/{score.made:,}", share, f"{low:.0f}–{high:.0f} %" if score.made else "–",
+        label, f"{score.caught:,}/{score.made:,}", share, f"{bounds(*score.interval, UNICODE)} %" if score.made else "–",
         ", ".join(filter(None, (word, errors))),
     ]  # fmt: skip
     return Row([[Span(text, role if number in (2, 4) else "")] for number, text in enumerate(cells)])

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from proctor.common.safe_text import count_text
-from proctor.reports.content.summary import percent
+from proctor.reports.content.summary import bounds, percent
+from proctor.reports.content.symbols import UNICODE
 from proctor.schema.analysis.audit_result import AGENTS, AuditResult
 from proctor.stats.intervals import wilson
 
@@ -15,8 +16,7 @@ def sentence(audit: AuditResult) -> str:
     score = audit.score
     if not score.made:
         return "No mutant could be made and scored: nothing was measured."
-    low, high = (100 * each for each in score.interval)
-    share = f"{percent(score.caught / score.made)} %, 95 % CI {low:.0f}–{high:.0f} %"
+    share = f"{percent(score.caught / score.made)} %, 95 % CI {bounds(*score.interval, UNICODE)} %"
     errors = [f"{score.errors:,} could not be scored"] if score.errors else []
     parts = [f"Catches {score.caught:,} of {score.made:,} mutants ({share})", *errors, *_weaknesses(audit)]
     return "; ".join(parts) + "."
@@ -54,7 +54,7 @@ def _shortfall_of_sample(result: AuditResult, required: float) -> str:
     low, high = wilson(score.caught, total)
     basis = f"a sample of {count_text(total, 'mutant')}, because of {judged.limit}"
     if low < required:
-        interval = f"95 % CI {100 * low:.0f}–{100 * high:.0f} %"
+        interval = f"95 % CI {bounds(low, high, UNICODE)} %"
         return f"inconclusive: {interval} by {basis}, and {percent(required)} % are required"
     if count := judged.agents_left_out:
         return f"inconclusive: {count_text(count, 'agent')} that do nothing were not judged ({judged.limit})"

@@ -24,7 +24,8 @@ from proctor.authoring.audit.audit_case import (
 from proctor.authoring.audit.make_mutants import OPERATORS
 from proctor.common.safe_text import count_text
 from proctor.engine.planning.bound_metric import BoundMetric
-from proctor.reports.content.summary import percent
+from proctor.reports.content.summary import bounds, percent
+from proctor.reports.content.symbols import UNICODE
 from proctor.reports.content.text_blocks import Block, Column, Gap, Line, Role, Row, Span, Table, text_line
 from proctor.runs.estimate import votes_of
 from proctor.schema.analysis.audit_result import (
@@ -367,10 +368,16 @@ def _class_table(audit: AuditResult, one: JudgeAudit, *, everything: bool) -> Ta
 
 def _class_row(label: str, noticed: int, judged: int) -> Row:
     rate = true_fail_rate(Confusion(judge_passes=judged - noticed, both_fail=noticed))
-    low, high = (f"{100 * each:.0f}" for each in (rate.low, rate.high))
     role: Role = "warning" if noticed < ENOUGH * judged else "good"
     share = Span(f"{percent(noticed / judged)} %", role)
-    return Row([[Span(label)], [Span(f"{noticed:,}/{judged:,}")], [share], [Span(f"{low}–{high} %")]])
+    return Row(
+        [
+            [Span(label)],
+            [Span(f"{noticed:,}/{judged:,}")],
+            [share],
+            [Span(f"{bounds(rate.low, rate.high, UNICODE)} %")],
+        ]
+    )
 
 
 def _rates(one: JudgeAudit) -> str:
@@ -394,8 +401,9 @@ def _rates(one: JudgeAudit) -> str:
 
 
 def _percent(rate: Estimate) -> str:
-    low, high = (f"{100 * each:.0f}" for each in (rate.low, rate.high))
-    return "unknown" if rate.value is None else f"{percent(rate.value)} %, 95 % CI {low}–{high} %"
+    if rate.value is None:
+        return "unknown"
+    return f"{percent(rate.value)} %, 95 % CI {bounds(rate.low, rate.high, UNICODE)} %"
 
 
 def _corrected(one: JudgeAudit) -> str:
