@@ -166,7 +166,7 @@ def sync_form(
         return run_sync(lambda: main(*args, **kwargs))
 
     run.__name__ = run.__qualname__ = f"{main.__name__}_sync"
-    run.__doc__ = f"Run `{main.__name__}` from synchronous code.\n\n    {main.__doc__}"
+    run.__doc__ = f"Run `{main.__name__}` from synchronous code."
     return run
 
 
