@@ -71,11 +71,9 @@ def prepare(
         NothingToRunError: without any error, the options select no case.
     """
     run_options = _run_options(options, plays=plays)
-    problems = [
-        *unknown_options(options, OPTIONS),
-        *_provider_problems(run_options),
-        *_comparison_problems(run_options),
-    ]
+    problems = [*_provider_problems(run_options), *_comparison_problems(run_options)]
+    if not options.keys() <= OPTIONS.keys():
+        problems = [*unknown_options(options, OPTIONS), *problems]
     store = _store(run_options, problems)
     loading = _Loading(agent, run_options.usable(), problems)
     loaded = loading.agent()
