@@ -447,14 +447,14 @@ def test_a_run_is_compared_with_the_baseline_where_there_is_one(own: tuple[Path,
 def test_a_run_is_compared_with_the_newest_earlier_one_that_has_at_least_half_of_its_cases(
     client: TestClient, context: ServerContext
 ) -> None:
-    def evaluated(*ids: str, said: str = "hello", **options: Any) -> str:
+    def evaluated(*ids: str, answer: str = "hello", **options: Any) -> str:
         cases = [
             {
                 "eval_id": one,
                 "conversation": [
                     {
-                        "user_content": {"parts": [{"text": said}]},
-                        "final_response": {"parts": [{"text": said}]},
+                        "user_content": {"parts": [{"text": answer}]},
+                        "final_response": {"parts": [{"text": answer}]},
                     }
                 ],
             }
@@ -472,8 +472,8 @@ def test_a_run_is_compared_with_the_newest_earlier_one_that_has_at_least_half_of
     whole = evaluated("a", "b", "c")
     second = evaluated("b", "c")
     first = evaluated("a")
-    edited = evaluated("a", "b", said="goodbye")
-    stopped = evaluated("c", "a", "b", fail_fast=True, said="goodbye")
+    edited = evaluated("a", "b", answer="goodbye")
+    stopped = evaluated("c", "a", "b", fail_fast=True, answer="goodbye")
     again = evaluated("a", "b", "c")
     one = evaluated("c")
     wider = evaluated("a", "c", "d", "e", "f")

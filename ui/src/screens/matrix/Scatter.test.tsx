@@ -22,7 +22,7 @@ describe("quality against expense", () => {
 
   it("has its numbers below the front, which rises to the right, and above the axis", () => {
     const { host } = render(<Scatter runs={runs} />);
-    const beside = [...host.querySelectorAll("svg a")].map((link) => Number(link.querySelector("text")?.getAttribute("y")) - Number(link.querySelector("circle")?.getAttribute("cy")));
-    expect(beside.map(Math.sign)).toEqual([-1, 1, 1]);
+    const sides = [...host.querySelectorAll("svg a")].map((link) => Number(link.querySelector("text")?.getAttribute("y")) - Number(link.querySelector("circle")?.getAttribute("cy")));
+    expect(sides.map(Math.sign)).toEqual([-1, 1, 1]);
   });
 });

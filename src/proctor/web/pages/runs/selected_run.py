@@ -76,11 +76,9 @@ def _comparison_run(
 
     A run that shares no case with `run` is left out, unless `run` has reached none yet.
     """
-    ids = [entry.run_id for entry in entries if entry.run_id == run.run_id or _is_similar(entry, run)]
-    place = ids.index(run.run_id)
-    similar, older = ids[:place] + ids[place + 1 :], ids[place + 1 :]
-    baselines = baseline_names(store) if similar else {}
-    candidates = _finished(store, filter(baselines.__contains__, similar))
+    newer, older = _similar_runs(entries, run)
+    baselines = baseline_names(store) if newer or older else {}
+    candidates = _finished(store, filter(baselines.__contains__, [*newer, *older]))
     for record, share in _shares(store, run, candidates):
         if share:
             return record, next(iter(baselines[record.run_id]))
@@ -121,9 +119,16 @@ def earlier_runs(store: Store, run: RunRecord, most: int) -> list[ListedRun]:
     """Return the finished runs of the same agent and sets before a run, newest first."""
     entries = store.index()
     short = short_ids([entry.run_id for entry in entries])
-    ids = [entry.run_id for entry in entries if entry.run_id == run.run_id or _is_similar(entry, run)]
-    finished = _finished(store, ids[ids.index(run.run_id) + 1 :])
+    _, older = _similar_runs(entries, run)
+    finished = _finished(store, older)
     return [list_run(store, record, short[record.run_id]) for record in islice(finished, most)]
+
+
+def _similar_runs(entries: Sequence[RunEntry], run: RunRecord) -> tuple[list[str], list[str]]:
+    """Return the ids of the complete runs of the same agent and sets that are newer than `run`, and of the older ones; newest first."""
+    ids = [entry.run_id for entry in entries if entry.run_id == run.run_id or _is_similar(entry, run)]
+    place = ids.index(run.run_id)
+    return ids[:place], ids[place + 1 :]
 
 
 def _is_similar(entry: RunEntry, run: RunRecord) -> bool:
