@@ -191,6 +191,12 @@ def unknown_options(options: Iterable[str], known: Collection[str]) -> list[Setu
     ]
 
 
+def refuse_unknown_options(options: Iterable[str], known: Collection[str]) -> None:
+    """Raise `SetupProblems` if a keyword argument is not one of the `known` options."""
+    if problems := unknown_options(options, known):
+        raise SetupProblems(problems)
+
+
 def did_you_mean(name: str, known: Collection[str]) -> str:
     """Return ` Did you mean 'x'?` for the closest of `known`, or an empty string."""
     close = get_close_matches(name, known, n=1) or [

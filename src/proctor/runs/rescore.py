@@ -10,7 +10,7 @@ from proctor.engine.execution.run_recorder import StoredRun
 from proctor.engine.planning.plan import Plan, make_plan
 from proctor.engine.planning.set_plan import SetPlan, SetRequest
 from proctor.engine.run_options import RunOptions, Use, options_of
-from proctor.errors import SetupError, SetupProblems, unknown_options
+from proctor.errors import SetupError, SetupProblems, refuse_unknown_options
 from proctor.runs.arguments import ConfigLike, ScoreOptions, sync_form
 from proctor.runs.attempts import find_current_run
 from proctor.runs.evaluate import carry_out
@@ -92,8 +92,7 @@ async def rescore(
         SetupError: the last attempt to run failed, and the run is named by `latest`.
         StoreError: there is no store, or it cannot be written.
     """
-    if problems := unknown_options(options, ScoreOptions.__annotations__):
-        raise SetupProblems(problems)
+    refuse_unknown_options(options, ScoreOptions.__annotations__)
     store = options.get("store")
     run_store = as_store(store, read_only=False)
     run_id = _id_of(run_store, run)

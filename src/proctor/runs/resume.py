@@ -12,7 +12,7 @@ from proctor.common.secrets import HIDDEN
 from proctor.engine.execution.run_recorder import StoredRun
 from proctor.engine.run_options import OPTIONS, WORKERS, Group, Use, options_of
 from proctor.engine.trial.conversation import HOOKS
-from proctor.errors import NothingToRunError, SetupError, SetupProblems, unknown_options
+from proctor.errors import NothingToRunError, SetupError, SetupProblems, refuse_unknown_options
 from proctor.runs.arguments import AgentLike, EvalSetLike, EvaluateOptions, SessionOptions, sync_form
 from proctor.runs.attempts import NoAttemptError, find_current_run, recorded_attempt
 from proctor.runs.evaluate import carry_out
@@ -105,8 +105,7 @@ async def resume(run: str | None = None, **options: Unpack[ResumeOptions]) -> Ru
         StoreError: there is no store, another process is at work on the run, or a place for its results cannot be
             written.
     """
-    if problems := unknown_options(options, ResumeOptions.__annotations__):
-        raise SetupProblems(problems)
+    refuse_unknown_options(options, ResumeOptions.__annotations__)
     store = options.get("store")
     run_store = as_store(store, read_only=False)
     with recorded_attempt(run_store, f"resume({'…' if run is None else repr(run)})", is_resume=True):

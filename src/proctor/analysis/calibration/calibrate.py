@@ -19,7 +19,7 @@ from proctor.analysis.calibration.labellers import (
 )
 from proctor.analysis.calibration.labels import labels_for, labels_in
 from proctor.common.safe_text import count_text
-from proctor.errors import SetupError, SetupProblems, did_you_mean, unknown_options
+from proctor.errors import SetupError, did_you_mean, refuse_unknown_options
 from proctor.runs.arguments import ConfigLike, sync_form
 from proctor.runs.attempts import find_current_run
 from proctor.runs.storage.open import StoreLike, as_store, name_of_run
@@ -81,8 +81,7 @@ async def calibrate(
         EvalFileError: what is wrong in the file, with its places.
         StoreError: the store does not exist, or it cannot be written.
     """
-    if problems := unknown_options(options, CalibrateOptions.__annotations__):
-        raise SetupProblems(problems)
+    refuse_unknown_options(options, CalibrateOptions.__annotations__)
     held_out, confidence = options.get("held_out", HELD_OUT), options.get("confidence", 0.95)
     if not 0 < held_out <= 1:
         raise SetupError(f"held_out must be above 0 and at most 1, got {held_out:g}")

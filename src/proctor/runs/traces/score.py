@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Unpack
 from proctor.common.secrets import redact_arguments
 from proctor.engine.execution.run_recorder import StoredRun
 from proctor.engine.planning.set_plan import in_case, remedies
-from proctor.errors import EvalFileError, SetupError, SetupProblems, StoreError, unknown_options
+from proctor.errors import EvalFileError, SetupError, SetupProblems, StoreError, refuse_unknown_options
 from proctor.files.traces.conversations import Traced, read_conversations
 from proctor.runs.arguments import EvalSetLike, ScoreOptions, sync_form
 from proctor.runs.attempts import ended
@@ -92,8 +92,7 @@ async def score_trace(
         EvalFileError: a trace cannot be read, or no agent's span is in any.
         SetupProblems: what is wrong with sets and criteria.
     """
-    if problems := unknown_options(options, ScoreOptions.__annotations__):
-        raise SetupProblems(problems)
+    refuse_unknown_options(options, ScoreOptions.__annotations__)
     paths = [traces] if isinstance(traces, str | Path) else list(traces)
     traced = read_traces(paths)
     store = options.get("store")
