@@ -16,7 +16,8 @@ from proctor.reports.base import ReportOptions
 from proctor.reports.content.case_blocks import case_blocks, write_case
 from proctor.reports.content.case_data import CaseView, Judged, view_trial
 from proctor.reports.content.rescoring_changes import changes_of, write_changes
-from proctor.reports.content.run_list import SHORTEST, ListedRun, run_list_blocks, short_ids, write_list
+from proctor.reports.content.run_list import ListedRun, run_list_blocks, write_list
+from proctor.reports.content.symbols import SHORTEST, short_ids
 from proctor.reports.terminal.block_drawing import draw_blocks
 from proctor.schema.evidence.trial import Failure
 from proctor.schema.results.manifest import RunRecord, RunState, RunSummary

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from proctor.analysis.compare.compare_runs import score_ranges
 from proctor.errors import SetupError, UnknownNameError, did_you_mean
 from proctor.files.eval_sets.selectors import split_selector
-from proctor.reports.content.run_list import short_ids
+from proctor.reports.content.symbols import short_ids
 from proctor.runs.differences import find_differences, knows_cases
 from proctor.runs.setup.judge_and_user import AN_OBJECT
 from proctor.runs.storage.queries import RunFilter, is_set

@@ -125,7 +125,8 @@ def _as_json(doomed: Sequence[RunRecord], store: Store, *, deleted: bool) -> str
 
 
 def _as_text(doomed: Sequence[RunRecord], store: Store) -> str:
-    from proctor.reports.content.run_list import short_ids, state_text, when
+    from proctor.reports.content.run_list import state_text, when
+    from proctor.reports.content.symbols import short_ids
 
     short = short_ids([entry.run_id for entry in store.index(None)])
     lines = [f"{count_text(len(doomed), 'run')} of {len(short)} in {store.name}:"]

@@ -155,7 +155,8 @@ def _look(store: Store, run_filter: RunFilter, limit: int, kind: RunKind) -> tup
 
 
 def _list_entries(store: Store, records: Sequence[RunRecord]) -> Iterator[ListedRun]:
-    from proctor.reports.content.run_list import ListedRun, short_ids
+    from proctor.reports.content.run_list import ListedRun
+    from proctor.reports.content.symbols import short_ids
     from proctor.schema.results.manifest import NO_ANNOTATION
 
     short = short_ids([entry.run_id for entry in store.index(None)])

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
-from itertools import pairwise
 from typing import TextIO
 
 from proctor.common.json_values import JsonObject
@@ -33,9 +32,6 @@ from proctor.reports.plain import write_blocks
 from proctor.schema.results.manifest import NO_ANNOTATION, RunAnnotation, RunRecord, RunState
 from proctor.schema.results.run_result import Outcome
 
-SHORTEST = 6
-"""The shortest prefix of an id that is shown, so that it stays unambiguous for a while."""
-
 _COMMIT = 9
 _COUNTED = (Outcome.PASSED, Outcome.FAILED, Outcome.ERROR, Outcome.INCONCLUSIVE, Outcome.NOT_RUN)
 
@@ -52,22 +48,6 @@ class ListedRun:
     imported_from: str = ""
     """The result file of an imported run; else empty."""
     annotation: RunAnnotation = NO_ANNOTATION
-
-
-def short_ids(run_ids: Sequence[str]) -> dict[str, str]:
-    """Return the shortest unambiguous prefix of every id, with at least six characters."""
-    ordered = sorted(run_ids)
-    shared = [_common_prefix_length(one, other) for one, other in pairwise(ordered)]
-    return {
-        one: one[: max(SHORTEST, before + 1, after + 1)]
-        for one, before, after in zip(ordered, [0, *shared], [*shared, 0], strict=False)
-    }
-
-
-def _common_prefix_length(one: str, other: str) -> int:
-    """Return the length of the common prefix of two ids."""
-    both = enumerate(zip(one, other, strict=False))
-    return next((n for n, (a, b) in both if a != b), min(len(one), len(other)))
 
 
 def write_list(

@@ -1,4 +1,4 @@
-"""What narrow columns show: the signs of outcomes and differences, in two alphabets, and the short names of metrics."""
+"""What narrow columns show: the signs of outcomes and differences, in two alphabets, and the short names of metrics and runs."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
+from itertools import pairwise
 
 from proctor.schema.results.run_result import Outcome
 
@@ -167,7 +168,7 @@ def sparkline(values: Sequence[float | None], *, rich: bool, low: float = 0.0, h
     )
 
 
-# --- Short names of metrics --------------------------------------------------------------------------------------------
+# --- Short names of metrics and runs --------------------------------------------------------------------------------------------
 
 
 _SUFFIXES = ("_avg_score", "_score", "_v1", "_v2", "_v3")
@@ -182,3 +183,23 @@ def short_names(names: Sequence[str]) -> dict[str, str]:
 
 def _without_suffix(name: str) -> str:
     return next((name.removesuffix(end) for end in _SUFFIXES if name.endswith(end) and name != end), name)
+
+
+SHORTEST = 6
+"""The shortest prefix of an id that is shown, so that it stays unambiguous for a while."""
+
+
+def short_ids(run_ids: Sequence[str]) -> dict[str, str]:
+    """Return the shortest unambiguous prefix of every id, with at least six characters."""
+    ordered = sorted(run_ids)
+    shared = [_common_prefix_length(one, other) for one, other in pairwise(ordered)]
+    return {
+        one: one[: max(SHORTEST, before + 1, after + 1)]
+        for one, before, after in zip(ordered, [0, *shared], [*shared, 0], strict=False)
+    }
+
+
+def _common_prefix_length(one: str, other: str) -> int:
+    """Return the length of the common prefix of two ids."""
+    both = enumerate(zip(one, other, strict=False))
+    return next((n for n, (a, b) in both if a != b), min(len(one), len(other)))

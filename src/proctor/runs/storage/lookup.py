@@ -48,7 +48,8 @@ class EndedCases:
 
 def listed_run(store: Store, run_id: str) -> ListedRun:
     """Return a run as an entry of a list."""
-    from proctor.reports.content.run_list import ListedRun, short_ids
+    from proctor.reports.content.run_list import ListedRun
+    from proctor.reports.content.symbols import short_ids
 
     short = short_ids([entry.run_id for entry in store.index(None)])[run_id]
     manifest = store.manifest(run_id)

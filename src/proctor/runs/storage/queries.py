@@ -158,47 +158,6 @@ def load_run(run: str = "latest", store: StoreLike = None, judging: int | None =
     return opened.load(find_current_run(opened, run), judging)
 
 
-# --- the cases of two runs ----------------------------------------------------------------------------------------------
-
-_NOT_REACHED = (Outcome.SKIPPED, Outcome.NOT_RUN)
-
-
-def count_reached(store: Store, run: RunRecord) -> int:
-    """Return how many cases a run has reached so far; no case is read."""
-    counts = store.standing(run.run_id, run.judging).counts
-    return sum(count for outcome, count in counts.items() if outcome not in _NOT_REACHED)
-
-
-def shared_part(store: Store, run: RunRecord, earlier: RunRecord) -> float:
-    """Return the share (0 to 1) of the cases that `run` has reached which `earlier` has reached too, with the same content.
-
-    It is 1 if `run` has reached none yet. The cases are read only if the sets of the runs differ.
-    """
-    manifests = store.manifest(run.run_id), store.manifest(earlier.run_id)
-    hashes, others = ([one.content_hash for one in manifest.sets] for manifest in manifests)
-    if all(hashes) and hashes == others:  # the same cases
-        return 1.0
-    known = dict(_reached_cases(store, earlier))
-    cases = [*_reached_cases(store, run)]
-    shared = sum(_is_same(content_hash, known.get(name)) for name, content_hash in cases)
-    return shared / len(cases) if cases else 1.0
-
-
-def _is_same(content_hash: str, other: str | None) -> bool:
-    """Return whether a case has the same content in another run that may lack it, as far as both are known."""
-    return other is not None and (other == content_hash or not (other and content_hash))
-
-
-_Case = tuple[tuple[str, str], str]
-"""The eval set and the id of a case, and the hash of its content; empty if it is unknown."""
-
-
-def _reached_cases(store: Store, run: RunRecord) -> Iterator[_Case]:
-    for case in store.briefly(run.run_id, run.judging):
-        if case.outcome not in _NOT_REACHED:
-            yield (case.eval_set_id, case.eval_id), case.content_hash
-
-
 # --- deletion ---------------------------------------------------------------------------------------------------------
 
 

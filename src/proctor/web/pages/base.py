@@ -9,6 +9,7 @@ from typing import TypeVar
 from proctor.reports.content.summary import passed_cases
 from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.case_result import ScoreRanges
+from proctor.schema.results.manifest import RunRecord
 from proctor.schema.results.score import Outcome
 from proctor.stats.intervals import ClusteredMean, Mean, wilson
 
@@ -50,6 +51,16 @@ def passed_share(counts: Mapping[Outcome, int], cases: int) -> Share:
     passed = passed_cases(counts, cases)
     low, high = passed.interval
     return Share(count=passed.passed, of=passed.of, rate=passed.rate, low=low, high=high)
+
+
+def counts_of(run: RunRecord) -> dict[Outcome, int]:
+    """Return the number of cases by outcome, without zeros."""
+    return {outcome: count for outcome in Outcome if (count := run.summary.counts.get(outcome.value))}
+
+
+def passed_of(run: RunRecord) -> Share:
+    """Return the share of the cases of a run that passed."""
+    return passed_share(counts_of(run), run.cases)
 
 
 def mean_figure(mean: Mean) -> MeanFigure:

@@ -16,7 +16,7 @@ from proctor.analysis.compare.measure_table import (
     values_text,
 )
 from proctor.analysis.compare.outcome_text import missing_texts, trials_text
-from proctor.reports.content.run_list import SHORTEST
+from proctor.reports.content.symbols import SHORTEST
 from proctor.schema.analysis.comparison import (
     CaseChange,
     Change,

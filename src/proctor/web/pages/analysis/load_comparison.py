@@ -11,7 +11,7 @@ from proctor.analysis.compare.baselines import load_baseline
 from proctor.analysis.compare.case_diff import parting
 from proctor.analysis.compare.compare_runs import compare_sync
 from proctor.errors import SetupError, UnknownNameError, did_you_mean
-from proctor.reports.content.run_list import short_ids
+from proctor.reports.content.symbols import short_ids
 from proctor.runs.attempts import find_current_run
 from proctor.runs.storage.open import store_option
 from proctor.schema.analysis.comparison import ComparedRun, Comparison

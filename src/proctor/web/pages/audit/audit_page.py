@@ -12,7 +12,7 @@ from proctor.authoring.audit.criteria_blocks import criteria_lines, proposals_by
 from proctor.authoring.audit.judged_mutants import asked_text, judge_notes
 from proctor.authoring.audit.leakage import leakage_blocks
 from proctor.authoring.audit.stored_audit import AUDIT, audit_findings, load_audit, newest_audits
-from proctor.reports.content.run_list import short_ids
+from proctor.reports.content.symbols import short_ids
 from proctor.reports.content.text_blocks import Block, Line
 from proctor.schema.analysis.audit_result import (
     AGENTS,

@@ -14,7 +14,8 @@ from proctor.reports.content import public_text
 from proctor.reports.content.case_data import CaseView
 from proctor.reports.content.failure_causes import FailureGroup, cause_of
 from proctor.reports.content.public_text import write_note_page
-from proctor.reports.content.run_list import SHORTEST, ListedRun
+from proctor.reports.content.run_list import ListedRun
+from proctor.reports.content.symbols import SHORTEST
 from proctor.schema.analysis.calibration import Labelled
 from proctor.schema.evidence.trial import CONFIGURATION
 from proctor.schema.format.case import EvalCase

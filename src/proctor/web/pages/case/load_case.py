@@ -17,7 +17,7 @@ from proctor.engine.planning.criteria import bind
 from proctor.engine.run_options import RunOptions
 from proctor.engine.scoring.score_trial import score_trial, view_of
 from proctor.errors import SetupError, UnknownNameError, did_you_mean
-from proctor.reports.content.run_list import short_ids
+from proctor.reports.content.symbols import short_ids
 from proctor.runs.storage.lookup import case_of, lacks_reasons, listed_run, view_case
 from proctor.schema.format.config import EvalConfig
 from proctor.schema.format.invocation import Invocation

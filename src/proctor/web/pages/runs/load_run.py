@@ -17,18 +17,18 @@ from typing import TYPE_CHECKING
 from proctor.analysis.compare.sides import BriefCase, Key, Pairs, change_of, pair, side_cases
 from proctor.reports.content.case_digest import CaseWarnings
 from proctor.reports.content.failure_causes import Cause, FailureGroup, cause_of, group_failures
-from proctor.reports.content.run_list import short_ids
+from proctor.reports.content.symbols import short_ids
 from proctor.runs.storage.queries import RunFilter
 from proctor.schema.analysis.comparison import CaseChange
 from proctor.schema.results.case_result import FaultRates
 from proctor.schema.results.manifest import NO_ANNOTATION, RunRecord, RunState
 from proctor.schema.results.run_result import CaseResult, Outcome
 from proctor.stats.intervals import ClusteredMean
-from proctor.web.pages.base import change_figures
+from proctor.web.pages.base import change_figures, passed_of
 from proctor.web.pages.bounded_cache import BoundedCache
 from proctor.web.pages.runs.case_filters import CaseExtras, case_extras
 from proctor.web.pages.runs.case_table import CaseRow, Changed, Direction, case_row, recorded_trials
-from proctor.web.pages.runs.run_list import TREND, PassedCases, RunsPage, passed_of, run_row
+from proctor.web.pages.runs.run_list import TREND, PassedCases, RunsPage, run_row
 from proctor.web.pages.runs.run_page import (
     Against,
     Figures,

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from proctor.reports.content.run_list import ListedRun, state_text
 from proctor.reports.content.summary import run_cost_text
 from proctor.schema.format.wire_model import PageModel
-from proctor.schema.results.manifest import NO_ANNOTATION, RunAnnotation, RunRecord, RunState
+from proctor.schema.results.manifest import NO_ANNOTATION, RunAnnotation, RunState
 from proctor.schema.results.model_usage import run_cost
 from proctor.schema.results.run_result import Outcome
-from proctor.web.pages.base import Share, copy_fields, passed_share
+from proctor.web.pages.base import Share, copy_fields, counts_of, passed_of
 
 TREND = 12
 """The most pass rates in the trend of a row."""
@@ -99,13 +99,3 @@ def run_row(
         cost_text=run_cost_text(summary),
         trend=trend,
     )
-
-
-def counts_of(run: RunRecord) -> dict[Outcome, int]:
-    """Return the number of cases by outcome, without zeros."""
-    return {outcome: count for outcome in Outcome if (count := run.summary.counts.get(outcome.value))}
-
-
-def passed_of(run: RunRecord) -> Share:
-    """Return the share of the cases of a run that passed."""
-    return passed_share(counts_of(run), run.cases)

@@ -8,9 +8,10 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from proctor.reports.content.run_list import ListedRun, short_ids
-from proctor.runs.storage.queries import count_reached, shared_part
+from proctor.reports.content.run_list import ListedRun
+from proctor.reports.content.symbols import short_ids
 from proctor.schema.results.manifest import RunRecord, RunState, judging_number
+from proctor.schema.results.run_result import Outcome
 from proctor.stores.baselines import baseline_names
 from proctor.web.pages.bounded_cache import BoundedCache
 from proctor.web.pages.runs.run_page import StoredRun
@@ -105,10 +106,10 @@ def _shares(store: Store, run: RunRecord, others: Iterable[RunRecord]) -> Iterat
 
     The share is remembered: of a run that is not finished, until the number of the cases that it has reached doubles.
     """
-    reached = count_reached(store, run)
+    reached = _count_reached(store, run)
     for other in islice(others, _MOST_CANDIDATES):
         key = run.run_id, run.judging, run.state, reached.bit_length(), other.run_id, other.judging
-        yield other, _SHARED.get(key, partial(shared_part, store, run, other)) if reached else 1.0
+        yield other, _SHARED.get(key, partial(_shared_part, store, run, other)) if reached else 1.0
 
 
 def _finished(store: Store, run_ids: Iterable[str]) -> Iterator[RunRecord]:
@@ -139,3 +140,44 @@ def list_run(store: Store, run: RunRecord, short: str) -> ListedRun:
     """Return a run as an entry of a list, without its annotation."""
     manifest = store.manifest(run.run_id)
     return ListedRun(run, short, manifest.agent.commit, manifest.imported_from)
+
+
+# --- the cases of two runs ----------------------------------------------------------------------------------------------
+
+_NOT_REACHED = (Outcome.SKIPPED, Outcome.NOT_RUN)
+
+
+def _count_reached(store: Store, run: RunRecord) -> int:
+    """Return how many cases a run has reached so far; no case is read."""
+    counts = store.standing(run.run_id, run.judging).counts
+    return sum(count for outcome, count in counts.items() if outcome not in _NOT_REACHED)
+
+
+def _shared_part(store: Store, run: RunRecord, earlier: RunRecord) -> float:
+    """Return the share (0 to 1) of the cases that `run` has reached which `earlier` has reached too, with the same content.
+
+    It is 1 if `run` has reached none yet. The cases are read only if the sets of the runs differ.
+    """
+    manifests = store.manifest(run.run_id), store.manifest(earlier.run_id)
+    hashes, others = ([one.content_hash for one in manifest.sets] for manifest in manifests)
+    if all(hashes) and hashes == others:  # the same cases
+        return 1.0
+    known = dict(_reached_cases(store, earlier))
+    cases = [*_reached_cases(store, run)]
+    shared = sum(_is_same(content_hash, known.get(name)) for name, content_hash in cases)
+    return shared / len(cases) if cases else 1.0
+
+
+def _is_same(content_hash: str, other: str | None) -> bool:
+    """Return whether a case has the same content in another run that may lack it, as far as both are known."""
+    return other is not None and (other == content_hash or not (other and content_hash))
+
+
+_Case = tuple[tuple[str, str], str]
+"""The eval set and the id of a case, and the hash of its content; empty if it is unknown."""
+
+
+def _reached_cases(store: Store, run: RunRecord) -> Iterator[_Case]:
+    for case in store.briefly(run.run_id, run.judging):
+        if case.outcome not in _NOT_REACHED:
+            yield (case.eval_set_id, case.eval_id), case.content_hash
