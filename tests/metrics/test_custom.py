@@ -230,6 +230,7 @@ def test_rationales_of_an_evaluation_result_become_reasons() -> None:
         ("0.9", "returned a str '0.9'; expected a number"),
         (math.nan, "returned nan, which is not a score"),
         (math.inf, "returned inf, which is not a score"),
+        (-1.7e308, r"returned -1.7e\+308, which is not a score; expected a number of at most 1e\+100"),
         (1j, "returned a complex"),
         ({}, "returned a dict"),
         (Score(), "neither a value nor a reason"),
@@ -400,13 +401,24 @@ def test_decorator_reads_its_arguments_with_a_range_of_0_to_1_by_default() -> No
         custom.metric("empty", minimum=2)(percent)
 
 
+def test_an_infinite_maximum_is_no_upper_limit_in_every_declaration() -> None:
+    facts = MetricFacts(name="count", description="Calls.", maximum=math.inf)
+    assert (facts.maximum, facts.score_range) == (None, None)
+
+
 def test_a_built_in_name_is_not_taken_over() -> None:
     with pytest.raises(CriterionError, match="'response_match_score' is the name of a built-in metric"):
         custom.metric("response_match_score")(late)
 
 
 SOURCE = '''
+from proctor.metrics.custom import metric
 from proctor.metrics.trajectory.tool_trajectory import ToolTrajectory
+
+@metric("stars", threshold=4, minimum=1, maximum=5)
+def stars(actual):
+    """From one to five."""
+    return 3
 
 def always_07(eval_metric, actual_invocations, expected_invocations, conversation_scenario):
     """Always 0.7."""
@@ -450,6 +462,17 @@ def test_a_config_states_range_and_description() -> None:
     info = {"metric_name": "x", "metric_value_info": {"interval": {"min_value": 0, "max_value": 10}}}
     metric = from_config("always", config("my_metrics.always_07", metric_info=info, description="Mine."))
     assert (metric.facts.minimum, metric.facts.maximum, metric.facts.description) == (0, 10, "Mine.")
+
+
+@pytest.mark.usefixtures("module", "registered")
+def test_a_function_that_a_config_names_has_the_facts_of_its_decorator() -> None:
+    metric = from_config("quality", config("my_metrics.stars"))
+    facts = metric.facts
+    assert (facts.name, facts.minimum, facts.maximum, facts.default_threshold) == ("quality", 1, 5, 4)
+    assert facts.description == "From one to five."
+    info = {"metric_name": "x", "metric_value_info": {"interval": {"min_value": 0, "max_value": 10}}}
+    other = from_config("quality", config("my_metrics.stars", metric_info=info, description="Mine.")).facts
+    assert (other.minimum, other.maximum, other.description) == (0, 10, "Mine.")
 
 
 @pytest.mark.usefixtures("module")

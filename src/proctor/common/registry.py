@@ -73,6 +73,10 @@ class Registry:
         """Remove a plug-in that was added in this process."""
         self._added.pop(name, None)
 
+    def added(self) -> list[object]:
+        """Return the plug-ins that were added in this process, the last one first."""
+        return [*reversed(self._added.values())]
+
     def names(self) -> list[str]:
         """Return every known name: built-in ones first, then entry points, then those added here."""
         return list(dict.fromkeys([*self._built_in(), *_entry_points(self.group), *self._added]))

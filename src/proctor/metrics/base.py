@@ -16,7 +16,7 @@ from proctor.schema.format.content import text_of
 from proctor.schema.format.criterion import BaseCriterion
 from proctor.schema.format.invocation import IntermediateData, Invocation
 from proctor.schema.format.rubric import Rubric
-from proctor.schema.results.score import MetricScore, Score
+from proctor.schema.results.score import LARGEST_SCORE, MetricScore, Score
 
 RECORDED = "recorded"
 SCENARIO = "scenario"
@@ -56,10 +56,14 @@ class MetricFacts:
 
     A metric whose criterion supplies the expected values replaces it in the facts of the instance."""
 
+    def __post_init__(self) -> None:
+        if self.maximum == inf:
+            object.__setattr__(self, "maximum", None)  # there is one form of "no upper limit"
+
     @property
     def score_range(self) -> tuple[float, float] | None:
-        """The lowest and the highest score; `None` if one of them has no limit, or both are equal."""
-        if self.maximum is None or not 0 < self.maximum - self.minimum < inf:
+        """The lowest and the highest score; `None` if one of them has no limit or is larger than a score, or both are equal."""
+        if self.maximum is None or not 0 < self.maximum - self.minimum <= LARGEST_SCORE:
             return None
         return float(self.minimum), float(self.maximum)
 

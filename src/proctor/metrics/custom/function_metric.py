@@ -8,7 +8,6 @@ and should be async.
 from __future__ import annotations
 
 import inspect
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
@@ -210,7 +209,7 @@ def from_config(name: str, custom: CustomMetricConfig, criterion: BaseCriterion 
     plugin = _import(name, path)
     if hasattr(plugin, "facts"):  # a metric class
         return _build(name, plugin, criterion)
-    facts = _facts(name, plugin, custom.description)
+    facts = _declared_facts(name, plugin, custom.description)
     interval = custom.metric_info.metric_value_info.interval if custom.metric_info else None
     if interval is not None:
         facts = with_range(facts, interval.min_value, interval.max_value)
@@ -237,6 +236,14 @@ def as_factory(name: str, plugin: Any) -> Any:
     return plugin if hasattr(plugin, "facts") else _factory(_facts(name, plugin, ""), plugin)
 
 
+def _declared_facts(name: str, function: object, description: str) -> MetricFacts:
+    """Return the facts of a function that a config names: those that `@metric` declares, if it is decorated."""
+    for factory in METRICS.added():
+        if isinstance(factory, FunctionMetricFactory) and factory.function is function:
+            return replace(factory.facts, name=name, description=description or factory.facts.description)
+    return _facts(name, function, description)
+
+
 def _facts(name: str, function: object, description: str) -> MetricFacts:
     first_line = (inspect.getdoc(function) or "").partition("\n")[0]
     return MetricFacts(
@@ -259,7 +266,7 @@ def with_range(facts: MetricFacts, minimum: float | None, maximum: float | None)
             f"The metric {facts.name!r} has the range from {low:g} to {high:g}: `minimum` must be below `maximum` "
             "(the defaults are 0 and 1)."
         )
-    return replace(facts, minimum=low, maximum=None if high == math.inf else high)
+    return replace(facts, minimum=low, maximum=high)
 
 
 def _factory(facts: MetricFacts, function: Function, path: str = "") -> FunctionMetricFactory:
