@@ -12,7 +12,6 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import fields
-from math import isfinite
 from typing import Any
 
 from proctor.common.async_tools import settle
@@ -23,7 +22,7 @@ from proctor.metrics.custom.function_metric import as_factory
 from proctor.runs.setup.judge_and_user import JudgesOnDemand
 from proctor.schema.format.criterion import BaseCriterion
 from proctor.schema.format.invocation import Invocation
-from proctor.schema.results.score import MetricScore, Score
+from proctor.schema.results.score import MetricScore, Score, is_score
 
 __all__ = ["check_metric", "sample_views"]
 
@@ -194,15 +193,11 @@ def _problems_of_value(facts: MetricFacts, score: MetricScore | Score, what: str
             yield f"{what}: there is no score; use `not_applicable=True` with a reason"
         elif not score.reason:
             yield f"{what}: it does not apply, and gives no reason"
-    elif not _is_number(value):
-        yield f"{what}: {value!r} is not a number"
+    elif not is_score(value):
+        yield f"{what}: {value!r} is not a score"
     elif value < facts.minimum or (facts.maximum is not None and value > facts.maximum):
         high = "any number" if facts.maximum is None else f"{facts.maximum:g}"
         yield f"{what}: {value:g} is outside its range of {facts.minimum:g} to {high}"
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and isfinite(value)
 
 
 def _not_json(details: Any, what: str) -> Iterator[str]:

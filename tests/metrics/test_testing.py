@@ -125,7 +125,7 @@ class Nameless(Right):
     ("metric", "problem"),
     [
         (OutOfRange, "as expected: it: 1.5 is outside its range of 0 to 1"),
-        (NotANumber, "as expected: turn 1: nan is not a number"),
+        (NotANumber, "as expected: turn 1: nan is not a score"),
         (Undecided, "as expected: it: there is no score; use `not_applicable=True` with a reason"),
         (Silent, "as expected: it: it does not apply, and gives no reason"),
         (Miscounting, "no turns: it gave 1 scores for 0 turns"),

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import inspect
 import json
-import math
 from collections.abc import Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -196,7 +195,7 @@ def _factory(name: str, evaluator: Evaluator) -> FunctionMetricFactory:
     from proctor.metrics.base import MetricFacts
     from proctor.metrics.custom.function_metric import FunctionMetricFactory
     from proctor.metrics.custom.scoring_function import read_signature
-    from proctor.schema.results.score import Score
+    from proctor.schema.results.score import LARGEST_SCORE, Score, is_score
 
     async def evaluate(actual_invocation: Invocation, expected_invocation: Invocation | None) -> Score:
         if expected_invocation is None:
@@ -205,8 +204,10 @@ def _factory(name: str, evaluator: Evaluator) -> FunctionMetricFactory:
         if not isinstance(score, EvalScore):
             raise MetricError(f"{name}: evaluate() returned {type(score).__name__}; it must be an EvalScore")
         value: Any = score.score
-        if not isinstance(value, int | float) or not math.isfinite(value):
-            raise MetricError(f"{name}: evaluate() returned the score {value!r}; it must be a finite number")
+        if not is_score(value):
+            raise MetricError(
+                f"{name}: evaluate() returned the score {value!r}; expected a number of at most {LARGEST_SCORE:g}"
+            )
         if score.status not in list(EvalStatus):
             raise MetricError(
                 f"{name}: evaluate() returned the status {score.status!r}; it must be an EvalStatus"

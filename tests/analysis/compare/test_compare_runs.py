@@ -20,7 +20,7 @@ from proctor.schema.analysis.comparison import Change
 from proctor.schema.evidence.trial import Trial
 from proctor.schema.evidence.turn import Turn
 from proctor.schema.results.manifest import JudgedSet
-from proctor.schema.results.run_result import CaseResult, Outcome, TrialResult
+from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, TrialResult
 from proctor.schema.results.score import MetricScore, Score, mean_score
 
 SET = {
@@ -246,6 +246,13 @@ class Revenue:
         return mean_score([Score(1_000.0 + 100 * len(text_of(one.user_content))) for one in case.actual])
 
 
+class Boundless(Revenue):
+    """Almost the largest number that there is."""
+
+    def score(self, case: CaseView) -> MetricScore:
+        return MetricScore(-1.7e308)
+
+
 OWN: dict[str, Any] = {
     "criteria": {"warmth": 0.4, "revenue": 1.0},
     "custom_metrics": {
@@ -280,6 +287,25 @@ def test_metrics_of_older_runs_without_a_recorded_range_have_that_of_the_registr
     names = ["response_match_score", "plain", "unknown"]
     judged = JudgedSet(eval_set_id="s", config={"criteria": dict.fromkeys(names, 0.5)})
     assert score_ranges([judged]) == {"response_match_score": (0.0, 1.0)}
+
+
+def test_score_whose_sums_would_overflow_is_an_error_and_in_no_statistics() -> None:
+    config = {
+        "criteria": {"revenue": 1.0},
+        "custom_metrics": {"revenue": {"code_config": {"name": f"{__name__}.Boundless"}}},
+    }
+    result = proctor.evaluate_sync(polite, SET, config=config)
+    assert result.outcome is Outcome.ERROR
+    assert "returned -1.7e+308 as its score; expected a number of at most 1e+100" in result.cases[0].reason
+    recorded = CaseResult(
+        "greetings", "ann", Outcome.PASSED, "",
+        {"revenue": MetricVerdict("revenue", Outcome.PASSED, 1.7e308, 1.0, per_trial=[MetricScore(1.7e308)])},
+        [TrialResult(0, Outcome.PASSED, evidence=None)],
+    )  # fmt: skip
+    imported = replace(result, cases=[recorded])
+    assert imported.means == {}
+    with pytest.raises(proctor.SetupError, match="metric revenue has no score in this run"):
+        proctor.plan_sync(imported, metrics=["revenue"])
 
 
 @pytest.mark.slow
@@ -326,6 +352,16 @@ def test_seconds_and_dollars_of_a_trial_are_paired_by_case(store: Path) -> None:
     assert seconds.candidate > seconds.base >= 0.2
     in_memory = proctor.compare_sync(base, candidate)
     assert in_memory.measure("trial_cost").candidate == pytest.approx(cost.candidate)
+
+
+def test_usage_that_one_agent_does_not_report_is_unknown_and_not_less(store: Path) -> None:
+    """google-adk's metric counts 0 model calls of an agent that reports none."""
+    base, candidate = run(store, Paid(100, "our-own-7b")), run(store)
+    assert candidate.cases[0].metrics["inference_call_count_v1"].score == 0.0
+    assert "inference_call_count_v1" in base.means
+    assert "inference_call_count_v1" not in candidate.means
+    for found in (proctor.compare_sync(store=store), proctor.compare_sync(base, candidate)):
+        assert [one.name for one in found.measures if one.name.endswith("_v1")] == ["invocation_duration_v1"]
 
 
 def test_cost_of_a_trial_is_absent_without_a_price(store: Path) -> None:

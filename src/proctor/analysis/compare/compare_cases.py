@@ -402,7 +402,7 @@ def _reported(pairs: Pairs, options: CompareOptions) -> list[Measured]:
 
 
 def _is_unused(name: str, values: Sequence[PairedScore]) -> bool:
-    """Return whether a usage is 0 everywhere, as that of model calls in runs without a model."""
+    """Return whether a usage is 0 everywhere, as that of tools in runs without a tool call."""
     return name in USAGE_MEASURES and not any(one.before or one.now for one in values)
 
 

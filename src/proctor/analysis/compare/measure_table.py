@@ -9,7 +9,7 @@ from proctor.reports.content.summary import dollars, percent, points
 from proctor.reports.content.symbols import short_names
 from proctor.reports.content.text_blocks import OUTCOME_ROLES, Column, Look, Role, Row, Span, Spans, Table
 from proctor.schema.analysis.comparison import PASSED, TRIAL_COST, TRIAL_SECONDS, Comparison, Measured
-from proctor.schema.results.score import Outcome
+from proctor.schema.results.score import MODEL_CALLS, Outcome
 
 FIGURES = {
     "token_usage_v1": ("tokens a turn", "{:,.0f}"),
@@ -17,7 +17,7 @@ FIGURES = {
     TRIAL_SECONDS: ("duration of a trial, s", "{:.3f}"),
     "invocation_duration_v1": ("duration of a turn, s", "{:.3f}"),
     "tool_call_count_v1": ("tool calls a turn", "{:.2f}"),
-    "inference_call_count_v1": ("model calls a turn", "{:.2f}"),
+    MODEL_CALLS: ("model calls a turn", "{:.2f}"),
 }
 
 

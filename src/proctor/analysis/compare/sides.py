@@ -22,6 +22,7 @@ from proctor.schema.analysis.comparison import (
     Trials,
 )
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, RunResult
+from proctor.schema.results.score import is_counted
 
 if TYPE_CHECKING:
     from proctor.schema.evidence.trial import Trial
@@ -175,9 +176,6 @@ def _means(trial_figures: Iterable[Figures | None]) -> Figures:
 
 # --- Which cases belong together ---------------------------------------------------------------------------------------
 
-_HUGE = 1e100
-"""Scores of this size carry no information, and their sum overflows; a value must be a finite number."""
-
 Key = tuple[str, str, int]
 """Eval set, case, and which one of that id it is (from 0)."""
 
@@ -293,7 +291,7 @@ def brief(
             elif share := other / count if missing is None and count else missing:
                 shares[name] = share
         # a store has names of numbers that JSON cannot hold
-        if isinstance(score, float | int) and of_metric != Outcome.ERROR and abs(score) < _HUGE:
+        if is_counted(score, name) and of_metric != Outcome.ERROR:
             scores[name] = score
     return BriefCase(
         outcome, _trials(passed, failed, other), count, scores | (figures or {}), _same_names(tuple(gating)),

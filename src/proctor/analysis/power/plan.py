@@ -22,6 +22,7 @@ from proctor.schema.analysis.power_plan import MeasureSize, RunSize, SizeRow
 from proctor.schema.results.manifest import Judging, counting
 from proctor.schema.results.model_usage import trial_cost
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, RunResult
+from proctor.schema.results.score import is_score
 from proctor.stats.power import (
     ScoreSize,
     Size,
@@ -329,9 +330,8 @@ def _nothing(run: RunResult, scores: _RunScores) -> str:
     return f"{name} has nothing to go by: no case of it was run. `proctor resume` continues an unfinished one"
 
 
-def _finite_scores(metric: MetricVerdict) -> list[float]:
-    scores = [one.value for one in metric.per_trial if one is not None and one.value is not None]
-    return [float(value) for value in scores if isfinite(value)]
+def _scores(metric: MetricVerdict) -> list[float]:
+    return [float(one.value) for one in metric.per_trial if one is not None and is_score(one.value)]
 
 
 class _RunScores:
@@ -353,7 +353,7 @@ class _RunScores:
             self.left_out += 1
         for name, metric in case.metrics.items():
             self.gating[name] = self.gating.get(name, False) or metric.gate
-            values = _finite_scores(metric)
+            values = _scores(metric)
             if values and metric.outcome is not Outcome.ERROR:
                 self.values.setdefault(name, []).append(values)
 

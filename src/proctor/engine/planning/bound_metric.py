@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
-from math import isfinite
 from typing import Any
 
 from proctor.errors import CriterionError, did_you_mean
@@ -14,7 +13,7 @@ from proctor.schema.evidence.trial import Failure, FailureKind
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.criterion import BaseCriterion
 from proctor.schema.format.invocation import Invocation
-from proctor.schema.results.score import Explanation, MetricScore, Score
+from proctor.schema.results.score import Explanation, MetricScore, Score, is_score
 
 MEAN, EVERY_INVOCATION, LOWEST = "mean", "every_invocation", "min"
 AGGREGATES = (MEAN, EVERY_INVOCATION, LOWEST)
@@ -57,11 +56,7 @@ def within_range(score: Scorer, facts: MetricFacts) -> Scorer:
         if not isinstance(metric_score, MetricScore) or metric_score.failure is not None:
             return metric_score
         for value in (metric_score.value, *(each.value for each in metric_score.per_invocation)):
-            if (
-                isinstance(value, int | float)
-                and isfinite(value)
-                and (problem := beyond_range(custom_facts, value))
-            ):
+            if is_score(value) and (problem := beyond_range(custom_facts, value)):
                 kind, message = FailureKind.UNUSABLE_ANSWER, f"returned {value:g}, {problem}"
                 metric_score.value, metric_score.failure = (
                     None,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Callable, Iterator, Sequence
-from math import isfinite
 from typing import Any
 
 from proctor.common.async_tools import forget_cancellation, gather_all
@@ -19,7 +18,7 @@ from proctor.metrics.base import CaseView
 from proctor.schema.evidence.convert_events import Recorded
 from proctor.schema.evidence.trial import Failure, FailureKind, Trial
 from proctor.schema.format.case import EvalCase, all_extensions
-from proctor.schema.results.score import Explanation, MetricScore, Score
+from proctor.schema.results.score import LARGEST_SCORE, Explanation, MetricScore, Score, is_score
 
 
 def view_of(case: EvalCase, trial: Trial) -> CaseView:
@@ -99,7 +98,7 @@ def _ask(bound: BoundMetric, view: CaseView, slot: Slot | None, seconds: float |
         scored = bound.score(view)
         if type(scored) is MetricScore:
             value = scored.value
-            if type(value) is float and isfinite(value) and (slot is None or not slot.expired):
+            if type(value) is float and is_score(value) and (slot is None or not slot.expired):
                 return scored if bound.is_quick else fit_to_keep(scored)
         elif inspect.isawaitable(scored):
             return scored
@@ -156,11 +155,13 @@ def _check_score(bound: BoundMetric, scored: object) -> MetricScore:
     value = scored.value
     if scored.failure is not None or scored.not_applicable:
         return scored
-    if isinstance(value, int | float) and isfinite(value):
+    if is_score(value):
         return scored
     if value is None and not bound.facts.gates:
         return scored
-    scored.failure = _unusable(f"returned {value!r} as its score")
+    scored.failure = _unusable(
+        f"returned {value!r} as its score; expected a number of at most {LARGEST_SCORE:g}"
+    )
     scored.value = None
     return scored
 

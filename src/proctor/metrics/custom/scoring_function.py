@@ -7,7 +7,6 @@ a 0 or a pass.
 from __future__ import annotations
 
 import inspect
-import math
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from numbers import Real
@@ -18,7 +17,7 @@ from proctor.errors import CriterionError, MetricError, did_you_mean
 from proctor.metrics.base import MetricFacts, beyond_range
 from proctor.schema.format.result import EvalStatus
 from proctor.schema.format.wire_model import to_camel
-from proctor.schema.results.score import MetricScore, Score, mean_score
+from proctor.schema.results.score import LARGEST_SCORE, MetricScore, Score, is_score, mean_score
 
 SIGNATURES = (
     "(eval_metric, actual_invocations, expected_invocations, conversation_scenario): the whole conversation, as in ADK",
@@ -217,8 +216,10 @@ def _number(facts: MetricFacts, answer: object, where: str) -> float:
             "(with a reason if it has no value)"
         )
     number = float(answer)
-    if not math.isfinite(number):
-        raise MetricError(f"returned {number}{where}, which is not a score")
+    if not is_score(number):
+        raise MetricError(
+            f"returned {number}{where}, which is not a score; expected a number of at most {LARGEST_SCORE:g}"
+        )
     if problem := beyond_range(facts, number):
         raise MetricError(f"returned {_exact(number)}{where}, {problem}")
     return number

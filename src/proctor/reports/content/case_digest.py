@@ -17,7 +17,7 @@ from proctor.reports.content.summary import FLAKY_ATTENTION, attention, interval
 from proctor.reports.content.symbols import ASCII, Marks, short_names
 from proctor.schema.results.case_result import FaultRates, Repeats
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, RunResult, SetSummary
-from proctor.schema.results.score import TrialRule, score_text
+from proctor.schema.results.score import MODEL_CALLS, TrialRule, is_counted, score_text
 from proctor.stats.intervals import Mean
 
 TELLING = {Outcome.FAILED, Outcome.ERROR, Outcome.INCONCLUSIVE}
@@ -230,7 +230,7 @@ class _Figure:
 
 _FIGURES = (
     _Figure("tool_call_count_v1", "tool calls", "{:,.1f}"),
-    _Figure("inference_call_count_v1", "model calls", "{:,.1f}"),
+    _Figure(MODEL_CALLS, "model calls", "{:,.1f}"),
     _Figure("token_usage_v1", "tokens", "{:,.0f}"),
     _Figure("invocation_duration_v1", "s", "{:,.2f}"),
 )
@@ -289,7 +289,7 @@ class Digest:
         self.case_warnings.add(case)
         for figure in _FIGURES:
             metric_of = case.metrics.get(figure.metric)
-            if metric_of is not None and metric_of.score is not None:
+            if metric_of is not None and is_counted(metric_of.score, figure.metric):
                 total, count = self._figures.get(figure.metric, (0.0, 0))
                 self._figures[figure.metric] = (total + metric_of.score, count + 1)
 
@@ -320,7 +320,7 @@ class Digest:
         for figure in _FIGURES:
             total, count = self._figures.get(figure.metric, (0.0, 0))
             number = figure.form.format(total / count) if count else "0"
-            if float(number.replace(",", "")):  # a scripted agent without model calls needs no figure
+            if float(number.replace(",", "")):  # an agent without tools needs no figure
                 texts.append(f"{number} {figure.unit}")
         return [*texts[:-1], f"{texts[-1]} a turn"] if texts else []
 

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 
 from proctor.common.registry import load_object
 from proctor.schema.results.manifest import Judging, Manifest
-from proctor.schema.results.score import Outcome, refuse_truth
+from proctor.schema.results.score import MODEL_CALLS, Outcome, refuse_truth
 from proctor.stats.unequal_counts import TwoCounts, case_test
 
 PASSED = "passed"
@@ -24,7 +24,7 @@ USAGE_MEASURES = (
     TRIAL_SECONDS,
     "invocation_duration_v1",
     "tool_call_count_v1",
-    "inference_call_count_v1",
+    MODEL_CALLS,
 )
 """The usage of an agent per turn or trial: less is better."""
 

@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, TypeGuard
 
 from proctor.schema.evidence.trial import Failure
 from proctor.schema.format.result import EvalStatus
@@ -109,6 +109,26 @@ def outcome_of_run(cases: Iterable[Outcome], *, set_missing: bool, broken_off: b
         return Outcome.ERROR
     outcomes = [outcome for outcome in cases if outcome is not Outcome.SKIPPED]
     return worst([*outcomes, Outcome.ERROR] if set_missing else outcomes)
+
+
+LARGEST_SCORE = 1e100
+"""The largest size of a score. A larger one carries no information, and sums of such numbers overflow."""
+
+
+def is_score(value: object) -> TypeGuard[float]:
+    """Return whether a value can be a score: a number that is neither NaN nor infinite nor larger than `LARGEST_SCORE`."""
+    return isinstance(value, int | float) and abs(value) <= LARGEST_SCORE
+
+
+MODEL_CALLS = "inference_call_count_v1"
+
+
+def is_counted(value: object, metric: str) -> TypeGuard[float]:
+    """Return whether a score takes part in statistics of its metric: it can be a score, and it is known.
+
+    A count of 0 model calls is unknown, as the cost is: the agent reported no usage. google-adk's metric gives 0.
+    """
+    return is_score(value) and (metric != MODEL_CALLS or value != 0)
 
 
 @dataclass(slots=True)
