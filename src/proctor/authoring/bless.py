@@ -14,7 +14,7 @@ from proctor.files.edit.case import YamlCases, case_edits
 from proctor.files.edit.editable_file import require_editable, text_of_file
 from proctor.files.edit.line_changes import LineChange, TextLines
 from proctor.files.eval_sets.eval_set_file import EvalSetFile, read_case
-from proctor.files.eval_sets.source import open_cases, open_eval_set
+from proctor.files.eval_sets.source import open_cases
 from proctor.files.text.json_stream import no_collection
 from proctor.runs.attempts import find_current_run
 from proctor.runs.setup.settings import project_root
@@ -97,7 +97,6 @@ def bless(
     store: StoreLike = None,
     trial: int | Mapping[str, int] | None = None,
     force: bool = False,
-    validate: bool = True,
     on_case: OnCase | None = None,
     root: Path | None = None,
 ) -> list[Blessing]:
@@ -108,20 +107,21 @@ def bless(
     needed where a case's trials did not go alike; by `set/case`, where each has its own), and the keys of the expected final state. `Blessing.write` writes.
 
     The files are those of the project in which this runs, or of the folder `root`, even if the run was made in another copy
-    of the project. Without `validate` their other cases need not be valid, which is faster and enough to show the changes.
+    of the project. Only the text of these cases changes, and the new text of each is read again. The file must be readable, but
+    its other cases need not be valid: they keep every byte, so the file has the same errors afterwards and no new one.
     `on_case` is called before each step of a case; an exception that it raises ends the work.
 
     A case that was not run to its end, has another content than it was run with (`force` goes on where its turns are
     still the same), or is written in a form that cannot be changed in place, is in `refused` of its file.
 
     Raises:
-        SetupProblems: a case is unknown, or no case at all can be blessed.
+        SetupProblems: a case is unknown, or no case at all can be blessed, e.g. because the file cannot be parsed.
         StoreError: the store or the run does not exist.
     """
     runs = as_store(store)
     ended = EndedCases.read(runs, find_current_run(runs, run))
     return bless_opened(
-        (lambda path, _: open_eval_set(path)) if validate else open_cases,
+        open_cases,
         ended,
         _cases_named(ended, cases) if cases else None,
         trial,

@@ -72,17 +72,20 @@ def audit_note(path: Path, eval_ids: Collection[str]) -> list[str]:
     from proctor.authoring.audit.audit_sets import audit_sync
     from proctor.authoring.audit.mutant import SCENARIO
     from proctor.errors import ProctorError, SetupError
-    from proctor.files.eval_sets.source import load_eval_set
+    from proctor.files.eval_sets.source import open_cases
     from proctor.runs.load import Configs
     from proctor.runs.setup.settings import load_settings
 
+    if not 0 < len(eval_ids) <= _MOST_AUDITED:
+        return []
     try:
         problems: list[SetupError] = []
         config, _ = Configs(load_settings(Path.cwd()).config, problems, []).of(path)
-        eval_set = load_eval_set(path)
-        eval_set.eval_cases = [case for case in eval_set.eval_cases if case.eval_id in eval_ids]
+        source = open_cases(path, eval_ids)
+        eval_set = source.header.model_copy()
+        eval_set.eval_cases = [source.case_of(eval_id) for eval_id in eval_ids]
         has_code = config is not None and config.custom_metrics
-        if problems or has_code or not 0 < len(eval_set.eval_cases) <= _MOST_AUDITED:
+        if problems or has_code:
             return []
         result = audit_sync(eval_set, config=config, proposals=False, allow_unknown_keys=True)
     except (ProctorError, OSError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -49,7 +50,7 @@ def test_a_dry_run_only_shows() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["two.evalset.yaml", "two.evalset.json"])
-def test_a_dry_run_reads_only_its_cases_and_a_write_reads_all(name: str) -> None:
+def test_other_cases_of_the_file_need_not_be_valid(name: str) -> None:
     Path("two.evalset.yaml").write_text(
         "cases:\n- case: a\n  ask: bye\n  expect: Bye.\n- case: b\n  ask: hm\n  expect: Hm.\n"
     )
@@ -57,13 +58,33 @@ def test_a_dry_run_reads_only_its_cases_and_a_write_reads_all(name: str) -> None
         in_this_process("convert", "two.evalset.yaml", name)
     assert in_this_process("eval", "agent.py", name).returncode == 1
     whole = in_this_process("bless", "latest", "b", "--dry-run")
-    for key in ("ask", "user_content"):
-        Path(name).write_text(Path(name).read_text().replace(key, f"x{key}", 1))
+    key = "user_content" if name.endswith(".json") else "ask"
+    Path(name).write_text(broken := Path(name).read_text().replace(key, f"x{key}", 1))
     done = in_this_process("bless", "latest", "b", "--dry-run")
     assert (done.returncode, done.stdout) == (0, whole.stdout), done.stderr
+    written = in_this_process("bless", "latest", "b", "--yes")
+    assert written.stdout.splitlines()[-1] == f"{name}: 1 case blessed: b"
+    assert "audit: " in written.stderr
+    old, new = broken.partition('"b"' if name.endswith(".json") else "case: b"), Path(name).read_text()
+    assert new.startswith(old[0])
+    assert ("You sent hm." in new, "Hm." in new) == (True, False)
+
+
+@pytest.mark.parametrize("name", ["two.evalset.yaml", "two.evalset.json"])
+def test_a_file_that_cannot_be_read_is_refused(name: str) -> None:
+    Path("two.evalset.yaml").write_text(
+        "cases:\n- case: a\n  ask: bye\n  expect: Bye.\n- case: b\n  ask: hm\n  expect: Hm.\n- case: c\n  ask: x\n"
+    )
+    if name.endswith(".json"):
+        in_this_process("convert", "two.evalset.yaml", name)
+    in_this_process("eval", "agent.py", name)
+    Path(name).write_text(
+        broken := re.sub(r"(ask|text)(\W+)bye\W", r'\1\2"bye', Path(name).read_text(), count=1)
+    )
     refused = in_this_process("bless", "latest", "b", "--yes")
     assert (refused.returncode, refused.stdout) == (2, "")
     assert f"{name}:" in refused.stderr
+    assert Path(name).read_text() == broken
 
 
 def test_nothing_is_written_without_a_confirmation() -> None:

@@ -82,6 +82,7 @@ CASES = "cases:\n- case: a\n  ask: hi\n  expect: x\n- case: b\n  ask: hi\n  expe
         CASES.replace("ask: hi\n  expect: y", "ask: hi\r  expect: y"),
         CASES.replace("expect: y", "expect: y\x85"),
         CASES.replace("- case: a\n", "- case: a\n  and: more\n"),
+        CASES + "- case: d\n  ask: [\n- case: e\n  ask: hi\n",
         "cases: [{case: a, ask: hi, expect: x}, {case: b, ask: hi, expect: y}]\n",
         "case: a\nask: hi\nexpect: x\n",
         "",
@@ -90,7 +91,7 @@ CASES = "cases:\n- case: a\n  ask: hi\n  expect: x\n- case: b\n  ask: hi\n  expe
         "an anchor", "a case without an id", "a first case without an id",
         "a case inside of a text", "a byte-order mark", "a duplicate id", "an id with an escape", "an id with a colon",
         "a dash alone on its line", "two lists", "a text at the column of the cases", "a line end that is a CR",
-        "a character that is refused", "an invalid case", "a list on one line", "a single case", "nothing",
+        "a character that is refused", "an invalid case", "another case that is not YAML", "a list on one line", "a single case", "nothing",
     ],
 )  # fmt: skip
 def test_cases_that_cannot_be_read_alone_are_not_read_in_part(text: str, tmp_path: Path) -> None:

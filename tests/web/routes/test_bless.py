@@ -119,18 +119,15 @@ def test_a_file_that_changed_in_between_is_not_written(project: Path, asked: Tes
     assert (project / SET).read_text() == mine
 
 
-def test_a_preview_validates_only_its_cases_and_a_write_validates_all(
-    project: Path, asked: TestClient
-) -> None:
+def test_a_preview_and_a_write_validate_only_their_cases(project: Path, asked: TestClient) -> None:
     document = json.loads((project / SET).read_text())
     document["eval_cases"][2]["conversation"] = "none"
     broken = json.dumps(document)
     (project / SET).write_text(broken)
     page = preview(asked, cases=[1])
     assert [(one["eval_id"], one["status"]) for one in page["cases"]] == [("wrong", "changes")]
-    refused = write(asked, page["etag"], [1])
-    assert (refused.status_code, "conversation" in refused.json()["detail"]) == (400, True)
-    assert (project / SET).read_text() == broken
+    assert write(asked, page["etag"], [1]).status_code == 200
+    assert (project / SET).read_text() == broken.replace("You sent nothing.", "You sent bye.")
 
 
 def test_a_preview_refuses_a_case_that_is_broken_in_the_file(project: Path, asked: TestClient) -> None:
@@ -225,7 +222,7 @@ def test_comments_are_never_lost_silently(tmp_path: Path) -> None:
         assert "look(at=bye)" in path.read_text()
 
 
-def test_a_preview_of_yaml_reads_only_its_cases_and_a_write_reads_all(tmp_path: Path) -> None:
+def test_other_cases_of_yaml_need_not_be_valid_but_the_file_must_be_readable(tmp_path: Path) -> None:
     make_project(tmp_path)
     path = tmp_path / "two.evalset.yaml"
     path.write_text(
@@ -240,8 +237,15 @@ def test_a_preview_of_yaml_reads_only_its_cases_and_a_write_reads_all(tmp_path: 
         page = preview(client, cases=[1])
         assert [(one["eval_id"], one["status"]) for one in page["cases"]] == [("b", "changes")]
         assert [hunk["before"] for hunk in page["cases"][0]["hunks"]] == [5]
-        refused = write(client, page["etag"], [1])
-        assert (refused.status_code, f"{path.name}:3:3" in refused.json()["detail"]) == (400, True)
+        assert write(client, page["etag"], [1]).status_code == 200
+        written = broken.replace("ask: hm\n", "ask: hm\n  tools: [look(at=hm)]\n").replace(
+            "Hm.", "You sent hm."
+        )
+        assert path.read_text() == written
+        path.write_text(broken := broken.replace("as: bye", 'ask: "bye'))
+        unreadable = preview(client, cases=[1])
+        assert (unreadable["cases"], f"{path.name}:" in unreadable["problems"][0]) == ([], True)
+        assert write(client, unreadable["etag"], [1]).status_code == 400
         assert path.read_text() == broken
 
 
@@ -348,10 +352,10 @@ def test_a_case_that_was_changed_since_is_marked_and_can_be_included(
 def test_a_file_is_read_once_until_it_changes(project: Path, asked: TestClient) -> None:
     preview(asked)
     context: ServerContext = asked.app.state.context
-    source = context.open_eval_set(project / SET)
-    assert context.open_eval_set(project / SET) is source
+    source = context.open_cases(project / SET, ["right"])
+    assert context.open_cases(project / SET, ["wrong"]) is source
     (project / SET).write_text((project / SET).read_text().replace("hello", "hello!"))
-    assert context.open_eval_set(project / SET) is not source
+    assert context.open_cases(project / SET, ["wrong"]) is not source
     assert [one["status"] for one in preview(asked)["cases"]] == ["changes", "changes"]
 
 
@@ -393,7 +397,7 @@ def test_a_write_whose_client_disconnects_before_its_end_writes_nothing(
                 raise InterruptedError
 
         with context.runs() as store, suppress(InterruptedError):
-            review = Review(store, "latest", project, lambda path, _: context.open_eval_set(path))
+            review = Review(store, "latest", project, context.open_cases)
             review.write([1, 2], {}, etag, on_case=on_case)
         return (project / SET).read_bytes() != before
 

@@ -35,12 +35,7 @@ proctor bless 7f3k2c --dry-run           only show what would change
     help="Learn from this trial, where a case's trials did not go alike.",
 )
 @option("-y", "--yes", section=HOW, is_flag=True, help="Write without asking.")
-@option(
-    "--dry-run",
-    section=HOW,
-    is_flag=True,
-    help="Only show what would change; other cases of the file are not checked.",
-)
+@option("--dry-run", section=HOW, is_flag=True, help="Only show what would change.")
 @option("--force", section=HOW, is_flag=True, help="Also where a case was changed since it was run.")
 @store_option
 @common_options
@@ -64,7 +59,7 @@ def bless(
     """
     from proctor.authoring.bless import bless as propose
 
-    proposed = propose(run, cases, store=store, trial=trial, force=force, validate=not dry_run)
+    proposed = propose(run, cases, store=store, trial=trial, force=force)
     changing = [one for one in proposed if one.cases]
     for one in changing:
         show_changes(one.path, one.before, one.line_changes)

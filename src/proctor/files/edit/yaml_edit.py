@@ -77,11 +77,12 @@ class YamlEdit(SplicedText):
         self._check_lines(node)
         self._check_not_shared(node, key)
         entries = {name.value: (name, item) for name, item in node.value}
+        name, item = entries.get(key, (None, None))
+        if item is not None and self._put_parts(item, before, value):
+            return
         text = self._indent(emit({key: value}), node.start_mark.column)
-        if key in entries:
-            name, item = entries[key]
-            if not self._put_parts(item, before, value):
-                self._splices.append((name.start_mark.index, self._end_of(item), text.strip()))
+        if item is not None:
+            self._splices.append((name.start_mark.index, self._end_of(item), text.strip()))
             return
         end = self._end_with_comment(entries[after][1])
         self._splices.append((end, end, f"\n{' ' * node.start_mark.column}{text.rstrip()}"))

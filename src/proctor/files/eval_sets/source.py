@@ -109,16 +109,18 @@ def _open_file(path: Path, label: str, *, validate: bool) -> EvalSetFile:
 def open_excerpt(path: Path, ids: Collection[str]) -> EvalSetFile | None:
     """Return the cases with these ids of a YAML set, each with the one after it, and the last case; their positions are those of the file.
 
-    The other cases are neither parsed nor validated. `None` if the file cannot be read in part, or has an error there.
+    The other cases are not validated. `None` if the file cannot be read in part, is not YAML, or has an error in a case that is read.
     """
-    from proctor.files.yaml.excerpt import excerpt
-
     if path.suffix.lower() not in YAML_SUFFIXES:
         return None
+    from proctor.files.yaml.excerpt import excerpt
+    from proctor.files.yaml.parser import is_parsable
+
     with suppress(EvalFileError, UnicodeDecodeError):
         data = read_bytes(path, str(path))
-        part = excerpt(data.decode(), ids)
-        if part is not None:
+        text = data.decode()
+        part = excerpt(text, ids)
+        if part is not None and is_parsable(text):
             document = read_yaml(part.text.encode(), str(path))
             opened = open_document(document)
             if opened.ids() == part.ids:
@@ -127,7 +129,13 @@ def open_excerpt(path: Path, ids: Collection[str]) -> EvalSetFile | None:
 
 
 def open_cases(path: Path, ids: Collection[str]) -> EvalSetFile:
-    """Return a set with at least the cases that have these ids; the other cases need not be valid. Errors as `open_eval_set`."""
+    """Return a set with at least the cases that have these ids.
+
+    The whole file is parsed, but its other cases need not be valid, unless its form requires to read it as a whole.
+
+    Raises:
+        EvalFileError: the file cannot be parsed, two cases have the same id, or the file must be read whole and has an error.
+    """
     return open_excerpt(path, ids) or open_eval_set(path, validate=False)
 
 

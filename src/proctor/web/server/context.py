@@ -116,18 +116,10 @@ class ServerContext:
         default_factory=lambda: BoundedCache(_MOST_OPEN), compare=False, repr=False
     )
 
-    def open_eval_set(self, path: Path) -> EvalSetFile:
-        """Return the set of a file; a file that has not changed is not read again.
-
-        Raises:
-            EvalFileError: it cannot be read.
-        """
-        return self._sets.get(path, lambda: open_eval_set(path), stamp=file_state(path))
-
     def open_cases(self, path: Path, ids: Collection[str]) -> EvalSetFile:
-        """Return a set with at least the cases that have these ids; the other cases need not be valid. Errors as `open_eval_set`."""
+        """As `open_cases` of `files.eval_sets.source`; a file that must be read whole is read once until it changes."""
         return open_excerpt(path, ids) or self._sets.get(
-            (path, "not validated"), lambda: open_eval_set(path, validate=False), stamp=file_state(path)
+            path, lambda: open_eval_set(path, validate=False), stamp=file_state(path)
         )
 
     def runs(self) -> closing[Store]:

@@ -113,8 +113,8 @@ async def bless_cases(
 
     def write(on_case: OnCase) -> BlessedPage:
         options = {"force": agreed.force, "lose_comments": agreed.lose_comments}
-        with context.runs() as store:
-            review = Review(store, run, context.root, lambda path, _: context.open_eval_set(path))
+        with context.runs() as store, no_collection():
+            review = Review(store, run, context.root, context.open_cases)
             return review.write(agreed.cases, agreed.trials, etag, **options, on_case=on_case)
 
     try:
