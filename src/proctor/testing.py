@@ -93,7 +93,7 @@ class _Trials:
     def of(self, name: str, view: CaseView) -> MetricScore | None:
         """Return the score of one case, after checking it and its explanations."""
         before = _content(view)
-        score = self._ask(name, view)
+        score = self._call_metric(name, view)
         if score is not None:
             self._note(name, _problems_of_score(self.metric.facts, score, len(view.actual)))
             self._note(name, self._explained(view, score))
@@ -105,16 +105,16 @@ class _Trials:
         """Score a case a second time, after all other cases."""
         if first is None:
             return
-        second = self._ask(name, view)
+        second = self._call_metric(name, view)
         if second is not None and _values(second) != _values(first):
             self._note(name, [f"it gave {_values(first)}, and {_values(second)} when it was asked again"])
 
     def _note(self, name: str, problems: Iterable[str]) -> None:
         self.problems += [f"{name}: {problem}" for problem in problems]
 
-    def _ask(self, name: str, view: CaseView) -> MetricScore | None:
+    def _call_metric(self, name: str, view: CaseView) -> MetricScore | None:
         try:
-            score = run_sync(lambda: _asked(self.metric, view, self._judge))
+            score = run_sync(lambda: _score_of(self.metric, view, self._judge))
         except Exception as error:  # noqa: BLE001 - any exception of a metric is a finding
             self._note(name, [f"it raised {type(error).__name__}: {error}"])
             return None
@@ -141,7 +141,7 @@ class _Trials:
             yield "explaining changed the score"
 
 
-async def _asked(metric: Metric, view: CaseView, judge: Any) -> object:
+async def _score_of(metric: Metric, view: CaseView, judge: Any) -> object:
     """Return the metric's result, which may violate its contract."""
     if hasattr(metric, "use"):
         metric.use(JudgesOnDemand(judge))

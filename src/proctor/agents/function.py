@@ -101,13 +101,13 @@ def _stream(answer: object) -> AsyncGenerator[object, None] | None:
     """Return what yields one answer after the other, if `answer` does."""
     if isinstance(answer, AsyncIterable):
         has_close = hasattr(type(answer), "aclose")
-        return cast("AsyncGenerator[object, None]", answer) if has_close else _each(answer)
+        return cast("AsyncGenerator[object, None]", answer) if has_close else _iterate(answer)
     if isinstance(answer, Iterable) and not isinstance(answer, _SINGLE):
         return _pull(answer)
     return None
 
 
-async def _each(answer: AsyncIterable[object]) -> AsyncGenerator[object, None]:
+async def _iterate(answer: AsyncIterable[object]) -> AsyncGenerator[object, None]:
     async for item in answer:
         yield item
 
@@ -179,7 +179,7 @@ class _Binding:
                 give = _text
             has_message = has_message or give in (_text, _content)
             if give is not None:
-                self._take(parameter, give)
+                self._bind_parameter(parameter, give)
             elif parameter.default is parameter.empty and parameter.kind not in _VARIABLE:
                 raise AgentLoadError(
                     f"The function {name!r} has the parameter {parameter.name!r}, and Proctor does not know what to "
@@ -190,7 +190,7 @@ class _Binding:
                 f"The function {name!r} has no parameter for the user's message. Write: def {name}(text): ..."
             )
 
-    def _take(self, parameter: inspect.Parameter, give: Give) -> None:
+    def _bind_parameter(self, parameter: inspect.Parameter, give: Give) -> None:
         if parameter.kind in {parameter.POSITIONAL_ONLY, parameter.VAR_POSITIONAL}:
             self._positional.append(give)
         else:

@@ -131,7 +131,7 @@ def forget_outdated_imports(folder: Path) -> None:
     if since is None:
         return
     imported = (file for _, file in _imported_from(folder) if not file.is_dir())
-    if any(_changed_at(file) >= since for file in (*_files_of_agent(folder), *imported)):
+    if any(_change_time(file) >= since for file in (*_files_of_agent(folder), *imported)):
         del _read_at[folder]
         _forget(folder, frozenset())
         _packages.pop(folder, None)
@@ -145,7 +145,7 @@ def _files_of_agent(folder: Path) -> Iterator[Path]:
                 yield Path(where, name)
 
 
-def _changed_at(file: Path) -> float:
+def _change_time(file: Path) -> float:
     """Return when a file was changed or moved to its place: a moved or unpacked file may have an older time."""
     try:
         status = file.stat()
@@ -236,23 +236,23 @@ def _own_modules(*roots: Path) -> Iterator[None]:
     Names stay with the agent that imported them first; later agents keep references to their modules.
     """
     for root in roots:
-        _put_on_path(root, first=True)
+        _insert_path(root, first=True)
     names = set().union(*map(_names_in, roots)) - sys.stdlib_module_names
-    aside = _take_out({name for name in names if _belongs_to_another(name, roots)})
+    aside = _remove_modules({name for name in names if _belongs_to_another(name, roots)})
     if aside:
         sys.modules.update(_kept.get(roots, {}))
     try:
         yield
     finally:
         if aside:
-            _kept[roots] = _take_out({name.partition(".")[0] for name in aside})
+            _kept[roots] = _remove_modules({name.partition(".")[0] for name in aside})
             sys.modules.update(aside)
         for root in roots:
-            _put_on_path(root, first=False)
+            _insert_path(root, first=False)
         _roots.update(roots)
 
 
-def _put_on_path(root: Path, *, first: bool) -> None:
+def _insert_path(root: Path, *, first: bool) -> None:
     """Insert `root` after the standard library, which no folder may hide, and before the installed packages.
 
     It comes before the folders of other agents (`first`) or after them.
@@ -283,7 +283,7 @@ def _belongs_to_another(name: str, roots: tuple[Path, ...]) -> bool:
     return origin is not None and origin in _roots and origin not in roots
 
 
-def _take_out(names: set[str]) -> dict[str, ModuleType]:
+def _remove_modules(names: set[str]) -> dict[str, ModuleType]:
     """Remove modules and their submodules from `sys.modules`; the packages of agents stay under their own names."""
     own_names = [name for name in sys.modules if name.partition(".")[0] in names] if names else []
     return {name: sys.modules.pop(name) for name in own_names}

@@ -41,7 +41,7 @@ def load_agent(ref: object, *, agent_name: str | None = None) -> Agent:
         MissingExtraError: it needs an optional package.
     """
     if not isinstance(ref, str | Path):
-        target = _exposed_by(ref, describe_ref(ref)) if isinstance(ref, ModuleType) else ref
+        target = _exported_agent(ref, describe_ref(ref)) if isinstance(ref, ModuleType) else ref
         return as_agent(target, label=describe_ref(ref), agent_name=agent_name)
     reference = read_reference(str(ref))
     if reference.plugin:
@@ -216,7 +216,7 @@ def _attribute(module: ModuleType, reference: Reference) -> object:
         if not hasattr(owner, name):
             raise _no_attribute(owner, name, reference)
         owner = getattr(owner, name)
-    return _exposed_by(owner, reference.label) if isinstance(owner, ModuleType) else owner
+    return _exported_agent(owner, reference.label) if isinstance(owner, ModuleType) else owner
 
 
 def _no_attribute(owner: object, name: str, reference: Reference) -> AgentLoadError:
@@ -227,17 +227,17 @@ def _no_attribute(owner: object, name: str, reference: Reference) -> AgentLoadEr
     )
 
 
-def _exposed_by(module: ModuleType, label: str) -> object:
+def _exported_agent(module: ModuleType, label: str) -> object:
     for owner in (module, getattr(module, "agent", None)):
         for name in EXPOSED:
             if (exposed := getattr(owner, name, None)) is not None:
                 app = getattr(owner, "app", None)
                 # an app of this root agent adds plug-ins and settings
                 return app if is_adk_app(app) and getattr(app, "root_agent", None) is exposed else exposed
-    raise _nothing_exposed(module, label)
+    raise _no_agent_error(module, label)
 
 
-def _nothing_exposed(module: ModuleType, label: str) -> AgentLoadError:
+def _no_agent_error(module: ModuleType, label: str) -> AgentLoadError:
     candidates = _likely_agents(module)
     missing = f"The agent {label} has none of {', '.join(EXPOSED)}."
     if not candidates:

@@ -115,11 +115,11 @@ def is_path(target: str) -> bool:
         or target.startswith((".", "~"))
         or "/" in target
         or "\\" in target
-        or _is_there(target)
+        or _exists(target)
     )
 
 
-def _is_there(target: str) -> bool:
+def _exists(target: str) -> bool:
     try:
         return Path(target).exists()
     except (OSError, ValueError):  # longer than any path, or with NUL
@@ -192,12 +192,12 @@ def _split(text: str) -> tuple[str, str]:
         came = repr(attribute) if attribute else "nothing"
         raise AgentLoadError(
             f"The agent {redact_text(text)!r} has {came} after its colon; expected an attribute of the module, "
-            f"such as {target}:root_agent.{_prefix_meant(target)}"
+            f"such as {target}:root_agent.{_suggested_prefix(target)}"
         )
     return text, ""
 
 
-def _prefix_meant(name: str) -> str:
+def _suggested_prefix(name: str) -> str:
     return did_you_mean(name, AGENTS.names())
 
 
@@ -207,7 +207,7 @@ def _unreadable(text: str) -> AgentLoadError:
     if colon and _NAME.match(prefix):
         known = ", ".join(f"{name}:" for name in AGENTS.names())
         return AgentLoadError(
-            f"The agent {text!r} has the unknown prefix {prefix!r}.{_prefix_meant(prefix)} Known: {known}."
+            f"The agent {text!r} has the unknown prefix {prefix!r}.{_suggested_prefix(prefix)} Known: {known}."
         )
-    file = f" Did you mean {text}.py?" if _is_there(f"{text}.py") else ""
+    file = f" Did you mean {text}.py?" if _exists(f"{text}.py") else ""
     return AgentLoadError(f"{shorten(text)!r} is not an agent.{file} An agent is {SPELLINGS}.")

@@ -149,7 +149,9 @@ class _Meaning:
             self._doubts_of(make_plan(planned, self._options))
         except SetupProblems as refused:
             for file in dict.fromkeys(problem.file for problem in refused.problems):
-                self._take_all(self._report(file), [each for each in refused.problems if each.file == file])
+                self._add_problems(
+                    self._report(file), [each for each in refused.problems if each.file == file]
+                )
 
     def _planned_sets(self) -> Iterator[SetRequest]:
         for report in self._named:
@@ -178,7 +180,7 @@ class _Meaning:
 
     def _doubts_of(self, plan: Plan) -> None:
         for doubt in plan.doubts:
-            self._take_all(self._report(doubt.file), [doubt], "warning")
+            self._add_problems(self._report(doubt.file), [doubt], "warning")
         for chosen in plan.sets:
             origin, file = chosen.summary.config_source, chosen.source.label or ""
             self._assertions_of(chosen, self._report(file))
@@ -235,7 +237,9 @@ class _Meaning:
         for doubt in bound.doubts:
             report.problems += _in_config(document, doubt, "warning")
 
-    def _take_all(self, report: Report, problems: Sequence[SetupError], severity: Severity = "error") -> None:
+    def _add_problems(
+        self, report: Report, problems: Sequence[SetupError], severity: Severity = "error"
+    ) -> None:
         """Add problems to the report of their file; a problem without a location is left to the check of the file."""
         if isinstance(report.content, EvalSetFile):
             report.problems += _in_cases(report.content, [each for each in problems if each.path])

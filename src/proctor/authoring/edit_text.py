@@ -50,13 +50,13 @@ def text_of(file: SetFile) -> TextContent:
         EvalFileError: it is outside of the project, not UTF-8, or too large for a page.
     """
     text = _text(file)
-    return _looked_at(file, text)
+    return _open_text(file, text)
 
 
 def check_text(file: SetFile, text: str) -> TextContent:
     """Return the problems of a new text for the file; nothing is written."""
     before = _text(file)
-    return _looked_at(file, restore_line_ends(_encodable(text), before))
+    return _open_text(file, restore_line_ends(_encodable(text), before))
 
 
 def replace_text(file: SetFile, text: str, *, version: str, unreadable_may_be: bool = False) -> TextContent:
@@ -76,7 +76,7 @@ def replace_text(file: SetFile, text: str, *, version: str, unreadable_may_be: b
                 _version(before),
             )
         after = restore_line_ends(_encodable(text), before)
-        result = _looked_at(file, after)
+        result = _open_text(file, after)
         if not result.readable and not unreadable_may_be:
             first = next((each.without_severity for each in result.problems if each.severity == "error"), "")
             raise StillUnreadableError(
@@ -110,7 +110,7 @@ def _encodable(text: str) -> str:
     return text
 
 
-def _looked_at(file: SetFile, text: str) -> TextContent:
+def _open_text(file: SetFile, text: str) -> TextContent:
     """A text as its file would be, with that file's name and no other's neighbours."""
     with TemporaryDirectory() as folder:
         copy = Path(folder, file.path.name)

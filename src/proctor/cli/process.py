@@ -43,7 +43,7 @@ class PatientStream(io.TextIOWrapper):
         try:
             return super().write(text)
         except OSError as error:
-            self._let_go_after(error)
+            self._close_output_after(error)
             return len(text)
 
     def flush(self) -> None:
@@ -51,9 +51,9 @@ class PatientStream(io.TextIOWrapper):
         try:
             super().flush()
         except OSError as error:
-            self._let_go_after(error)
+            self._close_output_after(error)
 
-    def _let_go_after(self, error: OSError) -> None:
+    def _close_output_after(self, error: OSError) -> None:
         """Discard further output if `error` means a closed reader; re-raise any other error, such as a full disk."""
         if not (isinstance(error, BrokenPipeError) or (self._is_terminal and error.errno == errno.EIO)):
             raise error

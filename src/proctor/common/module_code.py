@@ -49,13 +49,11 @@ def module_of(code: object) -> ModuleType | None:
     name = names.get("__name__") if isinstance(names, dict) else getattr(code, "__module__", None)
     module = sys.modules.get(name) if isinstance(name, str) else None
     if isinstance(names, dict) and (module is None or vars(module) is not names):
-        return _module_around(
-            names
-        )  # another module has this name now, or the module was never imported by name
+        return _module_of(names)  # another module has this name now, or the module was never imported by name
     return module
 
 
-def _module_around(names: dict[str, object]) -> ModuleType:
+def _module_of(names: dict[str, object]) -> ModuleType:
     module = ModuleType(str(names.get("__name__", "")))
     vars(module).update(names)
     return module
@@ -69,7 +67,7 @@ def modules_of_file(file: Path) -> list[ModuleType]:
             packages = accumulate(name.split("."), "{}.{}".format)
             return [sys.modules[package] for package in packages if package in sys.modules]
     name = file.parent.name if file.stem == "__init__" else f"{file.parent.name}.{file.stem}"
-    return [_module_around({"__name__": name, "__file__": str(file)})]
+    return [_module_of({"__name__": name, "__file__": str(file)})]
 
 
 def is_project_module(module: ModuleType | None) -> bool:

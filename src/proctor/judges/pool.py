@@ -97,14 +97,14 @@ class RunJudges:
 
     def count_cached(self) -> None:
         """Count a vote from the cache."""
-        self._spent_on("").cached += 1
+        self._usage_of("").cached += 1
 
-    def _spent_on(self, model: str) -> Spent:
+    def _usage_of(self, model: str) -> Spent:
         return self.spent.setdefault(model, Spent(purpose=PURPOSE, model=model))
 
     def count(self, model: str, reply: Reply | None) -> None:
         """Count the usage of a call; `None`: it failed."""
-        spent = self._spent_on(model)
+        spent = self._usage_of(model)
         spent.calls += 1
         if reply is None:
             return

@@ -136,7 +136,7 @@ class PatientModel:
         attempt = _Attempt(options.timeout or self.patience.timeout)
         while True:
             try:
-                reply = await self._ask(messages, options, attempt)
+                reply = await self._send(messages, options, attempt)
             except ModelError as error:
                 wait = self._wait(error, attempt)
                 if wait is None:
@@ -150,7 +150,7 @@ class PatientModel:
                 self.traffic.replies += 1
                 return replace(reply, requests=attempt.requests, seconds=attempt.spent)
 
-    async def _ask(self, messages: Sequence[Message], options: ModelOptions, attempt: _Attempt) -> Reply:
+    async def _send(self, messages: Sequence[Message], options: ModelOptions, attempt: _Attempt) -> Reply:
         """Send one request; only a few at a time until the first reply."""
         first = self._unproven
         if first is None:

@@ -80,7 +80,7 @@ class BatchScoring:
         if isinstance(self.progress, Waits):
             self.progress.waiting(_IF_INTERRUPTED)
         try:
-            while await self._ask_round():
+            while await self._run_round():
                 pass
         except ModelError as error:
             raise SetupError(
@@ -88,7 +88,7 @@ class BatchScoring:
             ) from error
         self.batch.is_collecting = False
 
-    async def _ask_round(self) -> bool:
+    async def _run_round(self) -> bool:
         """Collect what has no answer, and wait for the answers; return whether there was anything to ask."""
         self._submitted = []
         self._read_rows()

@@ -97,7 +97,7 @@ def _by_history(estimate: Estimate, prepared: Prepared, store: Store) -> Estimat
     judges = {metric.name: metric.judge for chosen in plan.sets for metric in chosen.metrics if metric.judge}
     judged = judges.keys()
     sets = {chosen.summary.eval_set_id for chosen in plan.sets}
-    for run in _to_go_by(store, sets, prepared.agent_label):
+    for run in _comparable_runs(store, sets, prepared.agent_label):
         cases = _cases(store.load(run.run_id), sets)
         metrics = _scored_metrics(cases)
         if not cases or (judged and not judged & metrics):
@@ -117,7 +117,7 @@ def _by_history(estimate: Estimate, prepared: Prepared, store: Store) -> Estimat
     return _without_history(estimate, plan)
 
 
-def _to_go_by(store: Store, sets: set[str], agent: str) -> list[RunRecord]:
+def _comparable_runs(store: Store, sets: set[str], agent: str) -> list[RunRecord]:
     """Return the latest runs of these sets: those of the same agent first, then finished ones, then the newest."""
     runs = (run for run in islice(store.runs(), _MOST_RUNS) if sets & set(run.sets))
     return sorted(runs, key=lambda run: (run.agent != agent, run.state is not RunState.FINISHED))

@@ -264,7 +264,11 @@ class Matrix:
         from proctor.engine.execution.run_recorder import StoredRun
 
         def begin(info: AgentInfo | None, committed: Committed) -> RunWriter:
-            return self._take_turn(prepared, info, committed) if index else self._begin_all(info, committed)
+            return (
+                self._resume_prepared(prepared, info, committed)
+                if index
+                else self._begin_all(info, committed)
+            )
 
         return StoredRun(prepared.store, begin)
 
@@ -304,7 +308,7 @@ class Matrix:
             raise
         return writer
 
-    def _take_turn(self, prepared: Prepared, info: AgentInfo | None, committed: Committed) -> RunWriter:
+    def _resume_prepared(self, prepared: Prepared, info: AgentInfo | None, committed: Committed) -> RunWriter:
         from proctor.runs.setup.manifest import add_description
 
         store, manifest = _store_and_manifest(prepared)

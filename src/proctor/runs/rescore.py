@@ -113,7 +113,7 @@ async def rescore(
     positions = [position for chosen in prepared.plan.sets for position in _positions(chosen)]
     missing = sorted({case.position for case in run_store.planned(run_id)}.difference(positions))
     if batch:
-        await _ask_in_batches(run_store, run_id, prepared, options.get("progress"))
+        await _answer_in_batches(run_store, run_id, prepared, options.get("progress"))
     judged = StoredRun(run_store, begin, positions=positions, gone=missing, resumed=True)
     return await carry_out(prepared, options.get("progress"), judged)
 
@@ -121,7 +121,9 @@ async def rescore(
 rescore_sync = sync_form(rescore)
 
 
-async def _ask_in_batches(store: Store, run_id: str, prepared: Prepared, progress: Progress | None) -> None:
+async def _answer_in_batches(
+    store: Store, run_id: str, prepared: Prepared, progress: Progress | None
+) -> None:
     """Put the answers to all requests of judges into the store, through batches."""
     from proctor.engine.execution.run_control import NoProgress
     from proctor.runs.batch_scoring import BatchScoring

@@ -129,7 +129,7 @@ async def _resume(store: Store, run_id: str, options: ResumeOptions) -> RunResul
     prepared = prepare(agent, eval_sets, _options(manifest, {**options, **caps, "store": store}))
     differences = changes(store, manifest, prepared)
     if differences.messages and not force:
-        raise SetupProblems([*map(SetupError, differences.messages), SetupError(_way_out(manifest))])
+        raise SetupProblems([*map(SetupError, differences.messages), SetupError(_refusal_text(manifest))])
     notes = [f"resumed although {reason}" for reason in differences.messages]
     if caps:
         limits = ", ".join(f"{name} {cap:,}" for name, cap in caps.items())
@@ -345,7 +345,7 @@ def _check_folder(manifest: Manifest, *, needed: bool) -> None:
         raise SetupError(f"run {manifest.run_id} was begun in {manifest.folder}: resume it there")
 
 
-def _way_out(manifest: Manifest) -> str:
+def _refusal_text(manifest: Manifest) -> str:
     return (
         f"run {manifest.run_id} is not resumed: its results would be of two kinds. Undo the change, begin a new run, "
         "or go on all the same with --force (force=True)"
@@ -370,5 +370,5 @@ def _same_agent(manifest: Manifest, info: AgentInfo | None, *, force: bool, warn
         else f"the agent {before.label} describes itself differently (instructions or tools)"
     )
     if not force:
-        raise SetupProblems([SetupError(what), SetupError(_way_out(manifest))])
+        raise SetupProblems([SetupError(what), SetupError(_refusal_text(manifest))])
     warnings.append(f"resumed although {what}")

@@ -48,7 +48,7 @@ def changes(store: Store, manifest: Manifest, prepared: Prepared) -> Changes:
     result.messages += _versions(manifest, now)
     judgings = store.judgings(manifest.run_id)
     result.messages += _configs(judgings[0], judging_of(prepared.plan, created_at=0.0))
-    result.messages += _judged_otherwise(manifest, judgings)
+    result.messages += _report_changed_criteria(manifest, judgings)
     _cases(store, manifest.run_id, prepared, result)
     return result
 
@@ -124,7 +124,7 @@ def _verdicts_of(judging: Judging) -> list[tuple[str, list[tuple[str, str]]]]:
     ]
 
 
-def _judged_otherwise(manifest: Manifest, judgings: Sequence[Judging]) -> Iterator[str]:
+def _report_changed_criteria(manifest: Manifest, judgings: Sequence[Judging]) -> Iterator[str]:
     """Report that the verdicts use other criteria than those the run began with, and how to compute such verdicts again."""
     last, first = counting(judgings), judgings[0]
     metrics = [[metric for one in judging.sets for metric in one.metrics] for judging in (first, last)]

@@ -262,7 +262,7 @@ _LEAST = 0.1
 """The weight of the pseudo-cases at either end of the observed differences, however many cases have changed."""
 
 
-def _weight_beside(counts: Counter[float], cases: int) -> float:
+def _pseudo_case_weight(counts: Counter[float], cases: int) -> float:
     """Return the weight of the pseudo-cases at either end of the reach: 1 if no case has changed, 0 if half of them have."""
     changed = cases - counts[0.0]
     return max(0.0, 1 - 2 * changed / cases)
@@ -270,7 +270,7 @@ def _weight_beside(counts: Counter[float], cases: int) -> float:
 
 def _interval(counts: Counter[float], cases: int, more_lost: float, confidence: float) -> tuple[float, float]:
     """Return the interval of differences that are 1 at most."""
-    beside = _weight_beside(counts, cases)
+    beside = _pseudo_case_weight(counts, cases)
     weights: dict[float, float] = {**counts}
     observed = max(map(abs, counts))
     for end, weight in ((1.0, beside), (max(observed, _TINY), _LEAST if observed else 0.0)):

@@ -222,11 +222,13 @@ class _Path:
         for _ in range(60):
             middle = (low + high) / 2
             low, high = (
-                (middle, high) if self._beyond(step, middle * sqrt(share), sides) > allowed else (low, middle)
+                (middle, high)
+                if self._tail_probability(step, middle * sqrt(share), sides) > allowed
+                else (low, middle)
             )
         return high
 
-    def _beyond(self, step: float, score: float, sides: int) -> float:
+    def _tail_probability(self, step: float, score: float, sides: int) -> float:
         """Return the probability of a score beyond `score` at the next look (on either side)."""
         root = sqrt(step)
         probability = sum(

@@ -71,9 +71,7 @@ def _tails(known: Sequence[TwoCounts]) -> tuple[float, float]:
     if sums is None:
         half = max(0.5, same)
         mirrored = [part.mirror() for part in parts]
-        return _approximately_beyond(mirrored, -observed_sum, half), _approximately_beyond(
-            parts, observed_sum, half
-        )
+        return _saddlepoint_tail(mirrored, -observed_sum, half), _saddlepoint_tail(parts, observed_sum, half)
     below = fsum(chance for each, chance in sums.items() if each <= observed_sum + same)
     above = fsum(chance for each, chance in sums.items() if each >= observed_sum - same)
     return min(1.0, below), min(1.0, above)
@@ -86,7 +84,7 @@ def _parts(known: Sequence[TwoCounts]) -> tuple[list[_Part], float]:
         (case.trials_before, case.trials_now, round(case.before + case.now, 9), weight)
         for case, weight in zip(known, weights, strict=True)
     )
-    parts = [_Part(_dealt(*key[:3]), key[3], count) for key, count in counts.items()]
+    parts = [_Part(_pass_distribution(*key[:3]), key[3], count) for key, count in counts.items()]
     parts.sort(
         key=lambda part: (part.weight, len(part.chances), part.cases)
     )  # the same order if the runs are exchanged
@@ -173,7 +171,7 @@ class _Part:
         return _Part({-passed: chance for passed, chance in self.chances.items()}, self.weight, self.cases)
 
 
-def _dealt(before: int, now: int, passed: float) -> dict[int, float]:
+def _pass_distribution(before: int, now: int, passed: float) -> dict[int, float]:
     """Return the distribution of the number of passed trials that fall to the candidate."""
     few = int(passed)
     distribution: dict[int, float] = {}
@@ -239,7 +237,7 @@ def _add(sums: Mapping[int, float], others: Mapping[int, float]) -> dict[int, fl
     return distribution
 
 
-def _approximately_beyond(parts: Sequence[_Part], observed_sum: float, half: float) -> float:
+def _saddlepoint_tail(parts: Sequence[_Part], observed_sum: float, half: float) -> float:
     """Approximate the probability that the sum is at least the observed one, for many cases.
 
     Sums within half a step of the observed one count as equal to it.

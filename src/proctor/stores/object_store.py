@@ -310,7 +310,7 @@ class BucketDocuments:
             self._put(path, text.encode(), mode="overwrite")
             return
         try:
-            self._put_over(path, text.encode(), version)
+            self._replace_version(path, text.encode(), version)
         except Exception as error:
             if isinstance(error, FileExistsError) or _code(error) in _CONFLICTS:
                 raise ChangedMeanwhileError(
@@ -324,7 +324,7 @@ class BucketDocuments:
             warnings.warn(message, stacklevel=2)
             self._put(path, text.encode(), mode="overwrite")
 
-    def _put_over(self, path: str, data: bytes, version: str) -> None:
+    def _replace_version(self, path: str, data: bytes, version: str) -> None:
         """Put the object where its version is still this one: the object store sees to it."""
         if self._scheme == "s3":
             self._files.pipe_file(f"{self._root}/{path}", data, IfMatch=version)

@@ -433,7 +433,7 @@ def test_unfinished_run_is_exported_in_part_with_a_note(ran: Path) -> None:
 _KILLED = """
 import os
 from proctor.runs.importing import import_runs as importing_runs
-importing_runs._put_cases = lambda writer, *_: os._exit(9)
+importing_runs._write_cases = lambda writer, *_: os._exit(9)
 importing_runs.import_run("run.jsonl")
 """
 
@@ -457,7 +457,7 @@ def test_an_import_that_fails_leaves_nothing_behind(ran: Path, monkeypatch: pyte
         raise StoreError("the disk is full")
 
     lines("export", "latest", "--output", "run.jsonl")
-    monkeypatch.setattr("proctor.runs.importing.import_runs._put_cases", full)
+    monkeypatch.setattr("proctor.runs.importing.import_runs._write_cases", full)
     assert error("import", "run.jsonl") == "the disk is full\n"
     assert len(listed()) == 2
 

@@ -166,12 +166,12 @@ class AdkArtifacts:
 
     async def names(self, user_id: str, session_id: str) -> list[str]:
         """Return the names of a session's artifacts."""
-        keys: list[str] = await self._service.list_artifact_keys(**self._at(user_id, session_id))
+        keys: list[str] = await self._service.list_artifact_keys(**self._session_args(user_id, session_id))
         return keys
 
     async def load(self, user_id: str, session_id: str, name: str, version: int | None) -> Json | None:
         """Return the requested or the last version of an artifact."""
-        where = self._at(user_id, session_id, filename=name)
+        where = self._session_args(user_id, session_id, filename=name)
         with _possible():
             artifact = await self._service.load_artifact(**where, version=version)
         return None if artifact is None else _json(artifact)
@@ -180,7 +180,7 @@ class AdkArtifacts:
         """Save a further version and return its metadata. Raises NotPossibleError: it cannot be saved."""
         types = import_extra("google.genai.types", extra="adk", feature=_FEATURE)
         _require_name(name)
-        where = self._at(user_id, session_id, filename=name)
+        where = self._session_args(user_id, session_id, filename=name)
         with _possible():
             artifact = types.Part.model_validate(part)
             version = await self._service.save_artifact(**where, artifact=artifact, custom_metadata=metadata)
@@ -188,23 +188,23 @@ class AdkArtifacts:
 
     async def versions(self, user_id: str, session_id: str, name: str) -> list[int]:
         """Return the versions of one."""
-        where = self._at(user_id, session_id, filename=name)
+        where = self._session_args(user_id, session_id, filename=name)
         with _possible():
             numbers: list[int] = await self._service.list_versions(**where)
         return numbers
 
     async def artifact_metadata(self, user_id: str, session_id: str, name: str) -> list[Json]:
         """Return the metadata of each version."""
-        where = self._at(user_id, session_id, filename=name)
+        where = self._session_args(user_id, session_id, filename=name)
         with _possible():
             return [_json(one) for one in await self._service.list_artifact_versions(**where)]
 
     async def delete(self, user_id: str, session_id: str, name: str) -> None:
         """Forget one, with all its versions."""
         with _possible():
-            await self._service.delete_artifact(**self._at(user_id, session_id, filename=name))
+            await self._service.delete_artifact(**self._session_args(user_id, session_id, filename=name))
 
-    def _at(self, user_id: str, session_id: str, **more: str) -> dict[str, str]:
+    def _session_args(self, user_id: str, session_id: str, **more: str) -> dict[str, str]:
         return {"app_name": self._app_name, "user_id": user_id, "session_id": session_id, **more}
 
 

@@ -33,7 +33,7 @@ async def state_object(source: Any, session: Session, *, framework: str, what: s
         return session
     if callable(source) and not isinstance(source, type) and not hasattr(source, "__origin__"):
         return await settle(source(session))
-    return _made_of(source, session.state, framework, what)
+    return _build_state(source, session.state, framework, what)
 
 
 def state_of(value: Any, state: dict[str, Any]) -> dict[str, Any]:
@@ -44,7 +44,7 @@ def state_of(value: Any, state: dict[str, Any]) -> dict[str, Any]:
     return {**state, **plain} if isinstance(plain, Mapping) else state
 
 
-def _made_of(kind: Any, state: dict[str, Any], framework: str, what: str) -> Any:
+def _build_state(kind: Any, state: dict[str, Any], framework: str, what: str) -> Any:
     from pydantic import PydanticSchemaGenerationError, PydanticUserError, TypeAdapter, ValidationError
 
     name = getattr(kind, "__name__", str(kind))

@@ -207,7 +207,7 @@ class Child:
             return AgentTruncatedError(
                 f"{self._name} closed its standard output{half} {when}{self._last_words()}"
             )
-        how = _how(self._process.returncode)
+        how = _exit_text(self._process.returncode)
         return AgentCrashedError(f"{self._name} {how}{half} {when}{self._last_words()}")
 
     def _last_words(self) -> str:
@@ -239,7 +239,7 @@ _ORDERS = (1, 2, 9, 15)
 _BELONGS = "Its standard output belongs to the protocol, one JSON object a line; anything else goes to standard error"
 
 
-def _how(code: int | None) -> str:
+def _exit_text(code: int | None) -> str:
     if code is None or code >= 0:
         return f"ended (exit code {code})"
     try:
@@ -289,11 +289,11 @@ class Guardian:
                 start_new_session=True,
                 bufsize=0,
             )
-        self._say(f"+{group}\n")
+        self._write_line(f"+{group}\n")
 
     def forget(self, group: int) -> None:
         """Leave a group alone from now on: it has ended, and its number may be given to another."""
-        self._say(f"-{group}\n")
+        self._write_line(f"-{group}\n")
 
     def dismiss(self) -> None:
         """End the registered groups and the guardian."""
@@ -301,7 +301,7 @@ class Guardian:
         if process is not None:
             process.communicate()
 
-    def _say(self, line: str) -> None:
+    def _write_line(self, line: str) -> None:
         if self._process is not None and self._process.stdin is not None:
             with suppress(OSError):
                 self._process.stdin.write(line.encode())

@@ -74,14 +74,14 @@ class ProcessAgent:
         Raises:
             AgentCrashedError: it cannot be started, or does not load its agent in its own time.
         """
-        await self._take(session)
+        await self._acquire_process(session)
 
     async def begin(self, session: Session, case: EvalCase) -> None:
         """Begin the conversation in its process; assign a process if there is none."""
         talk: Talk | None = session.memory.get(MEMORY)
-        await self._begin(talk or await self._take(session), session, case)
+        await self._begin(talk or await self._acquire_process(session), session, case)
 
-    async def _take(self, session: Session) -> Talk:
+    async def _acquire_process(self, session: Session) -> Talk:
         try:
             child = await self._pool.take()
         except AgentLoadError as error:  # the first one could be started
@@ -104,19 +104,19 @@ class ProcessAgent:
         """
         talk: Talk | None = session.memory.get(MEMORY)
         if talk is None:  # callers without trials
-            talk = await self._take(session)
+            talk = await self._acquire_process(session)
             await self._begin(talk, session, None)
         if (broken := talk.child.unexpected_output(_BEHIND if talk.turns else BEFORE)) is not None:
             raise broken
         request = json_protocol.turn_request(message, session, talk.turns)
         talk.turns += 1
-        async for answer in self._ask(talk.child, request):
+        async for answer in self._stream_answers(talk.child, request):
             for event in answer.events:
                 yield event
             if answer.done:
                 answer.keep(session)
 
-    async def _ask(self, child: Child, request: JsonObject) -> AsyncIterator[json_protocol.Answer]:
+    async def _stream_answers(self, child: Child, request: JsonObject) -> AsyncIterator[json_protocol.Answer]:
         """Send a request and yield the answers, `done` last. Any other end makes the process unusable."""
         child.is_busy = True
         child.send(request)

@@ -161,7 +161,7 @@ async def work(reference: str, agent_name: str | None, channel: Channel) -> int:
         info = await _open_agent(agent)
     except BaseException as error:  # noqa: BLE001 - the process that started this reports it to the user
         is_memory = isinstance(error, MemoryError) or isinstance(error.__cause__, MemoryError)
-        channel.send({"type": "error", "message": _why(error, reference), "memory": is_memory})
+        channel.send({"type": "error", "message": _reason(error, reference), "memory": is_memory})
         return 2
     begins = getattr(agent, "begin", None) is not None
     channel.send(
@@ -178,7 +178,7 @@ async def _open_agent(agent: Agent) -> AgentInfo | None:
     return None if describe is None else await settle(describe())
 
 
-def _why(error: BaseException, reference: str) -> str:
+def _reason(error: BaseException, reference: str) -> str:
     if isinstance(error, ProctorError):
         return str(error)
     return (

@@ -133,7 +133,9 @@ class IsolatedAgent(ProcessAgent):
         """
         try:
             async with asyncio.timeout(_CLOSING):
-                await asyncio.gather(*(self._tell(child, {"type": "close"}) for child in self._pool.idle))
+                await asyncio.gather(
+                    *(self._send_request(child, {"type": "close"}) for child in self._pool.idle)
+                )
         except TimeoutError:
             raise AgentError(f"{self._name} did not close it within {_CLOSING:g} s, and was killed") from None
         finally:
@@ -144,7 +146,7 @@ class IsolatedAgent(ProcessAgent):
         talk: Talk | None = session.memory.get(MEMORY)
         if talk is None:
             return session.state
-        reply = await self._tell(talk.child, {"type": "final_state"})
+        reply = await self._send_request(talk.child, {"type": "final_state"})
         state = reply.get("final_state", {})
         if isinstance(state, dict):
             session.state = state
@@ -160,7 +162,7 @@ class IsolatedAgent(ProcessAgent):
             raise AgentLoadError(f"{self._name} has not loaded it within {_PATIENCE:g} s.") from None
         except AgentError as error:
             child.kill()
-            raise AgentLoadError(f"{error}{self._about_memory()}") from error
+            raise AgentLoadError(f"{error}{self._memory_hint()}") from error
         except BaseException:
             child.kill()
             raise
@@ -168,7 +170,7 @@ class IsolatedAgent(ProcessAgent):
         if ready.get("type") != "ready":
             child.kill()
             raise AgentLoadError(
-                f"{ready.get('message')}{self._about_memory() if ready.get('memory') else ''}"
+                f"{ready.get('message')}{self._memory_hint() if ready.get('memory') else ''}"
             )
         self._begins = bool(ready["begins"])
         info = ready["info"]
@@ -183,20 +185,20 @@ class IsolatedAgent(ProcessAgent):
             command += ["--memory", str(self._memory)]
         return command
 
-    def _about_memory(self) -> str:
+    def _memory_hint(self) -> str:
         return "" if self._memory is None else f" (its memory is limited to {size_text(self._memory)})"
 
     async def _begin(self, talk: Talk, session: Session, case: EvalCase | None) -> None:
         request = json_protocol.notice("begin", session)
         if self._begins and case is not None:
             request["case"] = case.model_dump(mode="json", exclude_none=True)
-        await self._tell(talk.child, request)
+        await self._send_request(talk.child, request)
 
     async def _end(self, child: Child, session: Session) -> None:
-        reply = await self._tell(child, json_protocol.notice("end", session))
+        reply = await self._send_request(child, json_protocol.notice("end", session))
         child.is_busy = not reply.get("is_clean", False)  # it is replaced
 
-    async def _tell(self, child: Child, request: Mapping[str, object]) -> JsonObject:
+    async def _send_request(self, child: Child, request: Mapping[str, object]) -> JsonObject:
         """Send something that has one answer, and return that."""
         child.is_busy = True
         child.send(request)
@@ -216,13 +218,13 @@ class IsolatedAgent(ProcessAgent):
             return raised_from(data)
         child.is_busy = True  # its state is unknown
         message = str(data.get("message") or "out of memory")
-        return raised_from({**data, "message": f"{message}{self._about_memory()}"})
+        return raised_from({**data, "message": f"{message}{self._memory_hint()}"})
 
     async def _receive(self, child: Child) -> JsonObject:
         try:
             data = await child.receive()
         except AgentCrashedError as error:
-            raise AgentCrashedError(f"{error}{self._about_memory()}") from None
+            raise AgentCrashedError(f"{error}{self._memory_hint()}") from None
         if not isinstance(data, dict):
             raise AgentError(f"{self._name} wrote {safe_repr(data)}; expected an object")
         return data

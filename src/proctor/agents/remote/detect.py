@@ -84,7 +84,7 @@ async def find(text: str) -> Agent:
         AgentLoadError: the server does not answer, or no kind or several kinds match.
     """
     address = read_address(text, kind="http+sse")
-    responses = await asyncio.gather(*(_look(address, look) for look in _LOOKS))
+    responses = await asyncio.gather(*(_probe(address, look) for look in _LOOKS))
     matches: dict[str, str] = {}
     for look, (data, _) in zip(_LOOKS, responses, strict=True):
         if data is not None and look.is_it(data):
@@ -101,7 +101,7 @@ async def find(text: str) -> Agent:
     return agent
 
 
-async def _look(address: Address, look: _Look) -> tuple[Json, str]:
+async def _probe(address: Address, look: _Look) -> tuple[Json, str]:
     """Return the JSON at one path (`None`: there is none), and a description of the response.
 
     Raises:

@@ -54,7 +54,7 @@ class SseAgent:
         session.memory[_TURN] = turn + 1
         request = turn_request(message, session, turn)
         async with self._http.send("", request, accept=EVENTS) as reply:
-            answers = _stream_answers(reply) if reply.is_stream else _at_once(reply)
+            answers = _stream_answers(reply) if reply.is_stream else _read_json_reply(reply)
             async with aclosing(answers):
                 async for answer in answers:
                     answer.keep(session)
@@ -62,7 +62,7 @@ class SseAgent:
                         yield event
 
 
-async def _at_once(reply: Reply) -> AsyncGenerator[Answer, None]:
+async def _read_json_reply(reply: Reply) -> AsyncGenerator[Answer, None]:
     """Read an answer that is one JSON document, and whole by itself."""
     data = await reply.answer()
     if data is None:

@@ -153,7 +153,7 @@ class _Calibrating:
                 f"not one of {len(labelled)} labels with a verdict is held out: give more labels, or --held-out 1{_tied(settled)}"
             )
         calibration = self._calibration(items, unit, self._agreement(chosen))
-        report = self._put_together(calibration, items, labelled, pairs, held_out)
+        report = self._build_calibration(calibration, items, labelled, pairs, held_out)
         report.void, report.unsaid = self._void(calibration), unsaid
         report.labellers = labeller_pairs(run_labels, confidence=self._confidence)
         report.disputes = [label_dispute(self._result, labels) for labels in settled.disputed]
@@ -173,7 +173,7 @@ class _Calibrating:
             raise SetupError(self._no_labels(labels, unit))
         return matches
 
-    def _put_together(
+    def _build_calibration(
         self,
         calibration: Calibration,
         items: dict[Key, Item],

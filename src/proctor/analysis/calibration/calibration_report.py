@@ -46,11 +46,11 @@ def calibration_data(report: CalibrationReport) -> JsonObject:
             "corrected": asdict(rate.corrected),
             "unclipped": rate.unclipped,
         },
-        "unjudged": [_about(label) for label in report.unjudged],
-        "not_applicable": [_about(label) for label in report.unsaid],
+        "unjudged": [_label_text(label) for label in report.unjudged],
+        "not_applicable": [_label_text(label) for label in report.unsaid],
         "disagreements": [
             {
-                **_about(one.label),
+                **_label_text(one.label),
                 "judge_passes": one.judge_passes,
                 "held_out": one.held_out,
                 "rationale": one.reason,
@@ -79,7 +79,7 @@ def _people_data(report: CalibrationReport) -> JsonObject:
         ],
         "disputes": [
             {
-                "labels": [{**_about(label), "labeller": label.labeller} for label in one.labels],
+                "labels": [{**_label_text(label), "labeller": label.labeller} for label in one.labels],
                 "counted": one.counted.passes if one.counted is not None else None,
                 "asked": one.asked,
                 "answered": one.answered,
@@ -89,7 +89,7 @@ def _people_data(report: CalibrationReport) -> JsonObject:
     }
 
 
-def _about(label: Labelled) -> JsonObject:
+def _label_text(label: Labelled) -> JsonObject:
     eval_set_id, eval_id, trial, turn, rubric_id = label.key
     return {
         "eval_set_id": eval_set_id,
@@ -182,14 +182,14 @@ def _pass_rate(report: CalibrationReport) -> Iterator[Block]:
     ]
     yield text_table([Column(), Column(), Column(wraps=True)], rows)
     if rate.corrected.value is None:
-        yield text_line(_why_unknown(report.calibration.agreement), 2)
+        yield text_line(_unknown_reason(report.calibration.agreement), 2)
     elif rate.unclipped != rate.corrected.value:
         yield text_line(
             f"the formula gives {rate.unclipped:.2f}: labels and verdicts are hardly consistent", 2
         )
 
 
-def _why_unknown(agreement: Agreement) -> str:
+def _unknown_reason(agreement: Agreement) -> str:
     if not agreement.confusion.human_passes or not agreement.confusion.human_fails:
         kind = "fail" if agreement.confusion.human_passes else "pass"
         return f"no held-out label of a {kind}: the error rate of the judge there is unknown; label some"

@@ -187,15 +187,15 @@ class CaseAuditor:
             one.problem = contradiction(oracle)
             one.contradicts = bool(one.problem)
             if not one.problem:
-                self._see(oracle, counts=False)
+                self._note_outcome(oracle, counts=False)
             if not scorer.is_quick:
-                self._see_again(oracle, await scorer.score(recording.turns, recording.state))
+                self._note_unstable_metrics(oracle, await scorer.score(recording.turns, recording.state))
         used = [each for each in self._operators if each.family == AGENTS or not one.problem]
         survivors: list[Survivor] = []
         one.mutants = [
             await self._fate(outcome, one, scorer, survivors)
             for operator in used
-            for outcome in _made(recording, operator, self._seed)
+            for outcome in _make_mutants(recording, operator, self._seed)
         ]
         if not one.problem:
             messages = tuple(" ".join(each.lower().split()) for each in recording.messages)
@@ -211,13 +211,13 @@ class CaseAuditor:
             return mutant
         scored = await scorer.score(mutant.turns, mutant.state)
         if not one.problem:
-            self._see(scored, counts=mutant.operator.family != AGENTS)
+            self._note_outcome(scored, counts=mutant.operator.family != AGENTS)
         fate = fate_of(mutant, scored)
         if fate.fate is Fate.SURVIVED:
             survivors.append(Survivor(mutant, scored))
         return fate
 
-    def _see(self, scored: Scored, *, counts: bool) -> None:
+    def _note_outcome(self, scored: Scored, *, counts: bool) -> None:
         """Note what each metric decided; `counts`: it is a mutant, not the recording or an agent that must fail."""
         for name, score in scored.scores.items():
             is_failed = name in scored.failed
@@ -226,13 +226,13 @@ class CaseAuditor:
             decides = scored.outcome is not Outcome.ERROR and not {*scored.failed} - {name}
             self._tally[name].see(score, is_failed=is_failed, decides=decides)
 
-    def _see_again(self, oracle: Scored, again: Scored) -> None:
+    def _note_unstable_metrics(self, oracle: Scored, again: Scored) -> None:
         """Note which metrics give the same conversation another score."""
         for name in oracle.scores.keys() | again.scores.keys():
             self._tally[name].varied += oracle.scores.get(name) != again.scores.get(name)
 
 
-def _made(recording: Recording, operator: Operator, seed: int) -> Iterator[Mutant | MutantFate]:
+def _make_mutants(recording: Recording, operator: Operator, seed: int) -> Iterator[Mutant | MutantFate]:
     """Yield the mutants of an operator; one that cannot be made is an error, and the operator makes no other."""
     try:
         yield from mutants_of(recording, operator, seed)

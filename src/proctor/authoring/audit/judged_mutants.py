@@ -146,12 +146,12 @@ class _Sample:
         self.undecided: list[tuple[int, int]] = []
         self.calls = self.needed = 0
         self._places: dict[int, set[int]] = {}
-        self._take(order)
+        self._add_within_limit(order)
         self.needed = sum(self._calls(*key) for key in order) + sum(
             map(self._calls_of, {number for number, place in order if self._calls(number, place)})
         )
 
-    def _take(self, order: Order) -> None:
+    def _add_within_limit(self, order: Order) -> None:
         for number, place in order:
             calls = self._calls(number, place)
             more = calls + (self._calls_of(number) if calls and number not in self.cases else 0)
@@ -229,9 +229,9 @@ class _Asking:
 
     async def all(self, pairs: Iterable[tuple[AuditedCase, Survivor | None]]) -> list[Scored]:
         """Return the verdicts on mutants, and on the recorded conversation where there is none."""
-        return await asyncio.gather(*(self._one(case, survivor) for case, survivor in pairs))
+        return await asyncio.gather(*(self._score_conversation(case, survivor) for case, survivor in pairs))
 
-    async def _one(self, case: AuditedCase, survivor: Survivor | None) -> Scored:
+    async def _score_conversation(self, case: AuditedCase, survivor: Survivor | None) -> Scored:
         scorer = CaseScorer(case.plan, case.recording, self._seconds, judges=True)
         spoken = case.recording if survivor is None else survivor.mutant
         async with self._slots:

@@ -154,7 +154,7 @@ class _Check:
         self.result.looked_at.append(f"{count_text(len(texts), noun)}{owner}")
         self._seen |= texts.keys()
         for name, text in texts.items():
-            self._found(f"{name} has the message and the expected answer", self._in(text))
+            self._found(f"{name} has the message and the expected answer", self._cases_in(text))
 
     def opened(self, paths: Iterable[str], sets: set[Path], started: float) -> None:
         """Look into the files that the agent opened to read; one that changed since then may have its own answers."""
@@ -176,9 +176,9 @@ class _Check:
         if rows is None and not _is_text(data):
             self.result.not_looked_at.append(f"{name}, of which not all is text in UTF-8")
         what = f"it opened {name}, which has the message and the expected answer"
-        self._found(what, self._in(data.decode("utf-8", "replace") if rows is None else rows))
+        self._found(what, self._cases_in(data.decode("utf-8", "replace") if rows is None else rows))
 
-    def _in(self, text: str) -> list[str]:
+    def _cases_in(self, text: str) -> list[str]:
         words = _words(text)
         return [each.eval_id for each in self._expected if each.is_in(words)]
 

@@ -91,7 +91,7 @@ def _of_case(audit: AuditResult, case: CaseAudit) -> Iterator[Block]:
         yield Gap(is_everywhere=True)
         yield text_line(f"mutant {number}: {audit.operators[each.operator][0]}: {each.fault}", role="bad")
         yield Evidence([TrialEvidence(0, [*_sections(each)])], reason="")
-        yield from map(text_line, _why(each.metrics))
+        yield from map(text_line, _pass_reasons(each.metrics))
 
 
 def _sections(each: MutantEvidence) -> Iterator[Section]:
@@ -134,7 +134,7 @@ def survivors_text(audit: AuditResult, case: CaseAudit) -> str:
     return f"{text}, and {idle} of {agents} agents that do nothing pass" if idle else text
 
 
-def _why(metrics: Mapping[str, MetricVerdict]) -> Iterator[str]:
+def _pass_reasons(metrics: Mapping[str, MetricVerdict]) -> Iterator[str]:
     """Yield why the case passes: the scores of the metrics that decide, those that do not decide, and warnings."""
     labels = {
         (True, True): "passes",

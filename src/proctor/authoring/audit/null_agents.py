@@ -55,7 +55,7 @@ def _echo(recording: Recording, turn: int) -> str:
     return recording.messages[turn]
 
 
-def _other(recording: Recording, turn: int) -> str:
+def _other_recording(recording: Recording, turn: int) -> str:
     return recording.other[min(turn, len(recording.other) - 1)]
 
 
@@ -72,7 +72,7 @@ def _is_wrong(answer: Answer, recording: Recording) -> bool:
         return not all(map(states_silence, recording.conversation))
     if answer is _apology:
         return not any(map(_REFUSAL.search, recording.answers))
-    return answer is not _other or any(text.strip() for text in recording.other)
+    return answer is not _other_recording or any(text.strip() for text in recording.other)
 
 
 def _in_every_turn(answer: Answer, recording: Recording) -> Mapping[int, Events]:
@@ -106,6 +106,9 @@ OPERATORS = (
     _operator("echo", "an agent that repeats the question", _echo, "repeats the question and calls no tool"),
     _operator("fixed-answer", "an agent with one answer", _fixed, f"answers {_FIXED!r} and calls no tool"),
     _operator(
-        "other-answers", "the answers of another case", _other, "answers as in another case and calls no tool"
+        "other-answers",
+        "the answers of another case",
+        _other_recording,
+        "answers as in another case and calls no tool",
     ),
 )

@@ -339,7 +339,7 @@ def _run_and_show(words: Sequence[str], options: Mapping[str, Any], executions: 
     with reserve_stdout() as stdout:
         request = EvalRequest(words, options, settings)
         if request.is_empty:
-            return _say_nothing_to_run(f"every case passed in {options['failed']}", request, stdout)
+            return _report_nothing_to_run(f"every case passed in {options['failed']}", request, stdout)
         look = terminal_options(verbose=options["details"], only_different=options["only_different"])
         with closing(request.targets), attempts_recorded_by_caller():
             execution = Execution(stdout, request.outputs, look, request.targets)
@@ -347,7 +347,7 @@ def _run_and_show(words: Sequence[str], options: Mapping[str, Any], executions: 
             try:
                 return _carry_out(request, execution)
             except NothingToRunError as nothing:
-                _say_nothing_to_run(str(nothing), request, stdout)
+                _report_nothing_to_run(str(nothing), request, stdout)
                 return code_after_empty_part(request.options, request.targets.store)
 
 
@@ -361,7 +361,7 @@ def _carry_out(request: EvalRequest, execution: Execution) -> int:
     return execution.carry_out(start)
 
 
-def _say_nothing_to_run(why: str, request: EvalRequest, stdout: TextIO) -> int:
+def _report_nothing_to_run(why: str, request: EvalRequest, stdout: TextIO) -> int:
     """Report in every requested report that there is nothing to run and no error; return the exit code."""
     note = f"nothing to run: {why}"
     notify(f"{note}; the reports are empty" if request.outputs else note)
@@ -379,13 +379,13 @@ def _evaluation(request: EvalRequest) -> Start:
             runs = [await evaluate(agents[0], sets, **arguments)]
         else:
             runs = await evaluate_matrix(agents, sets, **arguments)
-        _say_default_criteria(runs)
+        _report_default_criteria(runs)
         return runs
 
     return start
 
 
-def _say_default_criteria(runs: Sequence[RunResult]) -> None:
+def _report_default_criteria(runs: Sequence[RunResult]) -> None:
     """Report which sets were scored with adk-rs's default criteria."""
     sets = [one for run in runs for one in run.sets if one.config_source == ADK_RS_SOURCE]
     if names := dict.fromkeys(one.path or one.eval_set_id for one in sets):

@@ -92,7 +92,7 @@ class Execution:
             request,
             has_begun=lambda: bool(self._screen.runs),
             before_run=lambda: self._screen.if_interrupted,
-            farewell=self._say_how_to_resume,
+            farewell=self._suggest_resume,
         )
         options: dict[str, Any] = {
             "progress": self._screen,
@@ -106,18 +106,18 @@ class Execution:
             code, problem = self._code_or_problem(runs) if stop.code is None else (stop.code, None)
             is_written = self._show(runs, code)
         except KeyboardInterrupt:  # the run has ended, and the user interrupts its report
-            self._say_how_to_resume()
+            self._suggest_resume()
             raise
-        self._say_what_broke(runs)
+        self._report_broken(runs)
         if stop.code is not None:
             notify(_progress_sentence(runs, self._screen.trials_left))
-            self._say_how_to_resume()
+            self._suggest_resume()
             return stop.code
         if code is None:
             raise problem or RuntimeError("there is neither an exit code nor an error")
         self.afterwards(runs)
-        self._say_poor_audits(runs)
-        self._say_how_to_go_on(runs, code)
+        self._report_poor_audits(runs)
+        self._suggest_next_command(runs, code)
         return code if is_written or code == 1 else ERROR
 
     def _code_or_problem(self, runs: Sequence[RunResult]) -> tuple[int | None, ProctorError | None]:
@@ -143,7 +143,7 @@ class Execution:
 
     # --- Closing messages --------------------------------------------------------------------------------------------
 
-    def _say_what_broke(self, runs: Sequence[RunResult]) -> None:
+    def _report_broken(self, runs: Sequence[RunResult]) -> None:
         broken = [(run, run.failure) for run in runs if run.failure is not None]
         for message in dict.fromkeys(failure.message for _, failure in broken):
             notify(f"error: {message}")
@@ -151,7 +151,7 @@ class Execution:
             if failure.where == "agent" and run.run_id:
                 notify(self.resume_hint(run))
 
-    def _say_poor_audits(self, runs: Sequence[RunResult]) -> None:
+    def _report_poor_audits(self, runs: Sequence[RunResult]) -> None:
         """Report which sets are known to catch little. A store that broke during the run is reported with the run."""
         store = self._targets.store
         try:
@@ -165,22 +165,22 @@ class Execution:
         for line in dict.fromkeys(lines):
             notify(line)
 
-    def _say_how_to_resume(self) -> None:
+    def _suggest_resume(self) -> None:
         for run in self._screen.resumable:
             notify(self.resume_hint(run))
 
-    def _say_how_to_go_on(self, runs: Sequence[RunResult], code: int) -> None:
+    def _suggest_next_command(self, runs: Sequence[RunResult], code: int) -> None:
         """Suggest `proctor resume` for interrupted runs, and on a terminal the commands that show details."""
         if any(run.stopped_by for run in runs):
-            self._say_how_to_resume()
+            self._suggest_resume()
         if not is_terminal(sys.stderr):
             return
         for line in _show_commands(runs, store_option(self._targets.store)):
             notify(line)
         if code and not any(run.run_id for run in runs):
-            self._say_how_to_rerun()
+            self._suggest_rerun()
 
-    def _say_how_to_rerun(self) -> None:
+    def _suggest_rerun(self) -> None:
         """Suggest --failed with a written JSON report, for runs that are in no store."""
         written = (output.path for output in self._outputs if output.name == "json" and output.path)
         if (report := next(written, None)) is not None:

@@ -100,7 +100,7 @@ def _of_run(store: Store, run_id: str) -> FailedCases:
             failed.cases.setdefault(case.eval_set_id, []).append(case.eval_id)
     for one in manifest.sets:
         path = _from_folder(manifest, one.path) if one.path else None
-        _take_file(failed, one.eval_set_id, path, is_missing=one.failure is not None)
+        _add_file(failed, one.eval_set_id, path, is_missing=one.failure is not None)
         if path is None and one.eval_set_id in failed.cases:
             failed.unknown["--set"] = (
                 f"the eval set {one.eval_set_id} of run {run_id} was an object in Python"
@@ -198,10 +198,10 @@ def _add(failed: FailedCases, run: dict[str, Any]) -> None:
             if case["eval_id"] not in ids:
                 ids.append(case["eval_id"])
     for one in run["sets"]:
-        _take_file(failed, one["eval_set_id"], one["path"], is_missing=bool(one["failure"]))
+        _add_file(failed, one["eval_set_id"], one["path"], is_missing=bool(one["failure"]))
 
 
-def _take_file(failed: FailedCases, eval_set_id: str, path: str | None, *, is_missing: bool) -> None:
+def _add_file(failed: FailedCases, eval_set_id: str, path: str | None, *, is_missing: bool) -> None:
     """Add the file of a set if any of its cases did not pass, or if the set could not be run at all."""
     if is_missing and not path:
         raise SetupError(

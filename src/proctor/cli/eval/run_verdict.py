@@ -76,7 +76,7 @@ def carry_out_part(execution: Execution, start: Start, store: Store, run_id: str
 
     execution.code_of = code_of
     execution.resume_hint = partial(shared_resume_hint, store)
-    execution.afterwards = lambda runs: _say_state(store, run_id, is_last=_is_last(runs))
+    execution.afterwards = lambda runs: _report_state(store, run_id, is_last=_is_last(runs))
     return execution.carry_out(start)
 
 
@@ -90,11 +90,11 @@ def code_after_empty_part(options: Mapping[str, Any], store: Store | None) -> in
     if store is None or not run_id:
         return 0
     is_complete = store.record(run_id).state is RunState.FINISHED
-    _say_state(store, run_id, is_last=is_complete)
+    _report_state(store, run_id, is_last=is_complete)
     return exit_code([store.load(run_id)]) if is_complete else 0
 
 
-def _say_state(store: Store, run_id: str, *, is_last: bool) -> None:
+def _report_state(store: Store, run_id: str, *, is_last: bool) -> None:
     """Report the verdict of the whole run, or how many parts are complete."""
     if is_last:
         notify(

@@ -119,7 +119,7 @@ def _as_text(reports: Sequence[Report]) -> Iterator[str]:
     for report in reports:
         yield from map(str, report.problems)
         if report.usable:
-            yield f"{report.file}: {'fine' if not report.problems else 'readable'}: {_what(report)}"
+            yield f"{report.file}: {'fine' if not report.problems else 'readable'}: {_what_was_checked(report)}"
     if len(reports) > 1 or any(report.problems for report in reports):
         yield _total(reports)
 
@@ -135,7 +135,7 @@ def _total(reports: Sequence[Report]) -> str:
     return f"{count_text(len(reports), 'file')}: {bad}; {counts}"
 
 
-def _what(report: Report) -> str:
+def _what_was_checked(report: Report) -> str:
     counted = {"eval set result": "case", "conversation scenarios": "scenario"}.get(report.kind, "case")
     return f"{report.kind}, {count_text(report.cases, counted)}" if report.cases else report.kind
 

@@ -120,11 +120,11 @@ def add_case(
 
     file = edit_eval_set.place_of(path, eval_set_id)
     if not sources:
-        _tell(edit_eval_set.add_cases(file, [_new_case(**new)], make_parents=make_parents))
+        _report_added(edit_eval_set.add_cases(file, [_new_case(**new)], make_parents=make_parents))
     elif new["eval_id"] or new["ask"]:
         raise SetupError("--from copies cases; --id and --message make a new one: give one or the other")
     else:
-        _tell(edit_eval_set.copy_cases(file, sources, make_parents=make_parents))
+        _report_added(edit_eval_set.copy_cases(file, sources, make_parents=make_parents))
 
 
 def _new_case(
@@ -188,7 +188,9 @@ def add_scenarios(
             f"{file}: there is no such set; `proctor eval-set create {path} {eval_set_id}` makes it"
         )
     session = session_input_file
-    _tell(edit_eval_set.add_scenarios(file, scenarios_file, session_input=session, make_parents=make_parents))
+    _report_added(
+        edit_eval_set.add_scenarios(file, scenarios_file, session_input=session, make_parents=make_parents)
+    )
 
 
 GENERATE_EXAMPLES = """
@@ -265,7 +267,7 @@ def generate(
     ctx.exit(generate_and_keep(agent, out, options))
 
 
-def _tell(added: Added) -> None:
+def _report_added(added: Added) -> None:
     for eval_id in added.skipped:
         notify(f"{added.path}: the case {eval_id} is there already")
     count = len(added.cases)

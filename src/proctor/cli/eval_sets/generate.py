@@ -50,7 +50,7 @@ def generate_and_keep(agent: str, out: Path | None, options: Mapping[str, Any]) 
         if options["dry_run"] and out is not None:
             notify(f"{out}: nothing was written (--dry-run)")
         else:
-            _keep(
+            _save_scenarios(
                 scenarios,
                 out,
                 session_for(agent, generated.agent),
@@ -58,7 +58,7 @@ def generate_and_keep(agent: str, out: Path | None, options: Mapping[str, Any]) 
                 make_parents=options["make_parents"],
             )
         stdout.flush()
-    _tell(generated)
+    _report_generation(generated)
     return 0 if not generated.problem else FEWER if generated.scenarios else NOTHING
 
 
@@ -146,7 +146,7 @@ def _set_in(name: str, text: str) -> list[str]:
 # --- Output ------------------------------------------------------------------------------------------------------------
 
 
-def _keep(
+def _save_scenarios(
     scenarios: Sequence[ConversationScenario],
     out: Path | None,
     session: SessionInput | None,
@@ -184,7 +184,7 @@ def _print(scenarios: Sequence[ConversationScenario], stdout: TextIO) -> None:
     stdout.write(to_adk_json(ConversationScenarios(scenarios=list(scenarios))) + "\n")
 
 
-def _tell(generated: Generated) -> None:
+def _report_generation(generated: Generated) -> None:
     """Report the rejected scenarios, the usage and cost, and why there are fewer scenarios than requested."""
     for one in generated.refused:
         notify(f"not taken: {one.starting_prompt!r}: {one.why}")

@@ -100,7 +100,7 @@ def init(folder: Path) -> None:
     except OSError as error:
         raise SetupError(f"{error.filename}: {error.strerror}") from error
     show_audit(folder / EVAL_SET, CASE_IDS)
-    _say_what_next(folder)
+    _suggest_next_commands(folder)
 
 
 def _refuse_what_is_there(folder: Path) -> None:
@@ -119,7 +119,7 @@ def _refuse_what_is_there(folder: Path) -> None:
         )
 
 
-def _say_what_next(folder: Path) -> None:
+def _suggest_next_commands(folder: Path) -> None:
     enter = "" if folder.resolve() == Path.cwd() else f"  cd {folder}\n"
     click.echo(
         clean(

@@ -204,7 +204,7 @@ class _Recording:
     def _converse(self) -> bool:
         """Exchange messages until the user ends the conversation; return whether to save it."""
         while True:
-            text = self._ask()
+            text = self._prompt()
             if text is None or text == "/save":
                 return True
             if text == "/quit":
@@ -216,9 +216,9 @@ class _Recording:
             elif "\0" in text or has_lone_surrogate(text):
                 notify("this message has characters that no file can keep; it was not sent")
             elif text:
-                self._tell(self._wait(self._talk.say(text, self._hear)))
+                self._report_failure(self._wait(self._talk.say(text, self._hear)))
 
-    def _ask(self) -> str | None:
+    def _prompt(self) -> str | None:
         """Read the next message; return `None` at the end of the input."""
         try:
             if self._at_terminal:
@@ -240,7 +240,7 @@ class _Recording:
             "the last turn is taken back"
             + (f"; {again} before it, repeated in a new session:" if again else "")
         )
-        self._tell(self._wait(self._talk.undo(self._hear)))
+        self._report_failure(self._wait(self._talk.undo(self._hear)))
 
     def _hear(self, event: Event) -> None:
         for part in (event.content.parts if event.content else None) or ():
@@ -267,7 +267,7 @@ class _Recording:
             self._streamed = False
         click.echo(clean(text))
 
-    def _tell(self, failure: Failure | None) -> None:
+    def _report_failure(self, failure: Failure | None) -> None:
         if failure is not None:
             notify(f"{failure.cause}; this turn is not kept")
 

@@ -117,9 +117,9 @@ def runs(*, store: str | None, as_json: bool, limit: int | None, **options: Any)
     if limit is None:
         limit = 0 if as_json else LIMIT
     with closing(opened):
-        records, more, count = _look(opened, _filter(options, opened), limit, kind)
+        records, more, count = _list_runs(opened, _filter(options, opened), limit, kind)
         if not records and not as_json:
-            notify(_nothing(opened, count, kind))
+            notify(_no_runs_text(opened, count, kind))
         _write(_list_entries(opened, records), more, as_json=as_json)
 
 
@@ -139,7 +139,9 @@ def _filter(options: dict[str, Any], store: Store) -> RunFilter:
     )
 
 
-def _look(store: Store, run_filter: RunFilter, limit: int, kind: RunKind) -> tuple[list[RunRecord], int, int]:
+def _list_runs(
+    store: Store, run_filter: RunFilter, limit: int, kind: RunKind
+) -> tuple[list[RunRecord], int, int]:
     """Return the runs to list, the number of further matches, and the number of all runs of that kind."""
     records: list[RunRecord] = []
     more = count = 0
@@ -167,7 +169,7 @@ def _list_entries(store: Store, records: Sequence[RunRecord]) -> Iterator[Listed
         yield ListedRun(run, short[run.run_id], manifest.agent.commit, manifest.imported_from, annotation)
 
 
-def _nothing(store: Store, count: int, kind: RunKind) -> str:
+def _no_runs_text(store: Store, count: int, kind: RunKind) -> str:
     if kind == "audit":
         message = f"none of the {count} audits is like that" if count else f"no audits yet in {store.name}"
         return f"{message}; `proctor audit SET` keeps its audit"

@@ -118,9 +118,9 @@ class LocalExecutor(Generic[Job, Done]):
         slot = Slot()
         self._active[slot] = job
         deadlines.add(slot)
-        slot.task = loop.create_task(TimedSteps(self._one(job, slot, deadlines), slot))
+        slot.task = loop.create_task(TimedSteps(self._run_job(job, slot, deadlines), slot))
 
-    async def _one(self, job: Job, slot: Slot, deadlines: Deadlines) -> None:
+    async def _run_job(self, job: Job, slot: Slot, deadlines: Deadlines) -> None:
         process_exit.contain_exits()
         try:
             outcome = await self._work(job, slot)

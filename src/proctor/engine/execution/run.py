@@ -105,7 +105,7 @@ class Run:
             run.interrupted = True
             raise
         finally:
-            self._take_time(run, time.perf_counter() - began)
+            self._add_time(run, time.perf_counter() - began)
             if warning := await agent.close():
                 run.warnings.append(warning)
             self._finish(run)
@@ -128,7 +128,7 @@ class Run:
                 run.warnings += [text for text in known if text not in run.warnings and text not in past]
                 self._earlier_seconds = earlier.duration
 
-    def _take_time(self, run: RunResult, seconds: float) -> None:
+    def _add_time(self, run: RunResult, seconds: float) -> None:
         if self.agent is None:  # scoring again does not change how long the run took
             run.duration, run.judging_duration = self._earlier_seconds, seconds
         else:

@@ -66,9 +66,9 @@ class OwnLoop:
     def close(self) -> None:
         """Cancel what is left, and wait neither for what does not listen nor for threads."""
         if is_within_a_loop():
-            _in_a_thread(lambda: _wind_down(self._runner))
+            _in_a_thread(lambda: _stop_runner(self._runner))
         else:
-            _wind_down(self._runner)
+            _stop_runner(self._runner)
 
 
 def _in_a_thread(work: Callable[[], Answer]) -> Answer:
@@ -107,7 +107,7 @@ async def _wait(awaited: asyncio.Future[Any]) -> None:
     await awaited  # and no answer: giving the signal for Ctrl-C back makes Python ask for the `repr` of whatever is returned
 
 
-def _wind_down(runner: asyncio.Runner) -> None:
+def _stop_runner(runner: asyncio.Runner) -> None:
     loop = runner.get_loop()
     stuck = loop.run_until_complete(_end_tasks())
     executor = getattr(loop, "_default_executor", None)
@@ -133,10 +133,12 @@ def leave_behind(stuck: Collection[asyncio.Task[Any]]) -> None:
     if stuck:
         with suppress(RuntimeError):
             # no thread can be started any more: what was scored is reported all the same
-            threading.Thread(target=_hold, args=(stuck,), name="proctor-left-behind", daemon=True).start()
+            threading.Thread(
+                target=_wait_forever, args=(stuck,), name="proctor-left-behind", daemon=True
+            ).start()
 
 
-def _hold(_stuck: Collection[asyncio.Task[Any]]) -> None:
+def _wait_forever(_stuck: Collection[asyncio.Task[Any]]) -> None:
     threading.Event().wait()
 
 

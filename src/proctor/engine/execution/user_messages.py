@@ -143,7 +143,7 @@ async def _message(user: UserSimulator, so_far: Sequence[Invocation], slot: Slot
         with slot.others_time(getattr(user, "patience", None)):
             message = await user.next_message(so_far)
     except NoMessageError as error:
-        _keep(user, error.reply)
+        _record_reply(user, error.reply)
         return {"failure": _json(error.failure), "reply": error.reply and _json(error.reply)}
     except BaseException as error:
         if slot.expired:
@@ -156,7 +156,7 @@ async def _message(user: UserSimulator, so_far: Sequence[Invocation], slot: Slot
         return {"failure": _json(failure), "reply": None}
     finally:
         slot.begin_turn(None)
-    _keep(user, message.reply)
+    _record_reply(user, message.reply)
     return {
         "message": message.message and _json(message.message),
         "status": message.status.value,
@@ -175,7 +175,7 @@ async def _faults(
     return {"faults": [_json(fault) for fault in faults]}
 
 
-def _keep(user: UserSimulator, reply: UserReply | None) -> None:
+def _record_reply(user: UserSimulator, reply: UserReply | None) -> None:
     if reply is not None:
         user.simulated_user.replies.append(reply)
 

@@ -275,7 +275,7 @@ class WorkerPool:
 
     async def _place(self, slot: Slot, *, alone: bool) -> _Seat:
         """Wait for a place on a worker; `alone`: for a worker without any other trial."""
-        seat = await (self._take_alone() if alone else self._take())
+        seat = await (self._acquire_alone() if alone else self._acquire_worker())
         self._taken[slot] = seat, alone
         return seat
 
@@ -289,7 +289,7 @@ class WorkerPool:
             seat.is_reserved = False
         self._wake_up()
 
-    async def _take(self) -> _Seat:
+    async def _acquire_worker(self) -> _Seat:
         while True:
             self._check()
             free = [one for one in self._seats if one.busy < self.per_worker and not one.is_reserved]
@@ -299,7 +299,7 @@ class WorkerPool:
                 return seat
             await self._change()
 
-    async def _take_alone(self) -> _Seat:
+    async def _acquire_alone(self) -> _Seat:
         while True:
             self._check()
             free = [one for one in self._seats if not one.is_reserved]

@@ -204,7 +204,7 @@ class OnOpening:
 
     def score(self, case: CaseView) -> MetricScore | Awaitable[MetricScore]:
         """Score the turns that can be compared; all others are not applicable."""
-        scored = self._metric.score(_seen(case))
+        scored = self._metric.score(_as_recorded(case))
         return _later(scored, case) if inspect.isawaitable(scored) else _spread(scored, case)
 
     def __getattr__(self, name: str) -> Any:
@@ -217,7 +217,7 @@ class OnOpening:
         if index not in places:
             return Explanation(_why_not(case, index))
         opening_score = replace_turns(score, [score.per_invocation[place] for place in places])
-        explained: Explanation = self._metric.explain(_seen(case), opening_score, places.index(index))
+        explained: Explanation = self._metric.explain(_as_recorded(case), opening_score, places.index(index))
         return explained
 
 
@@ -233,7 +233,7 @@ def _why_not(case: CaseView, index: int) -> str:
     return SILENT if index < len(case.opening) else PLAYED
 
 
-def _seen(case: CaseView) -> CaseView:
+def _as_recorded(case: CaseView) -> CaseView:
     """The conversation as if it had been recorded, and had no other turns than those that can be compared."""
     places = _places(case)
     actual: Sequence[Invocation] = [case.actual[place] for place in places if place < len(case.actual)]

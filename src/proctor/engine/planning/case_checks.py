@@ -33,16 +33,19 @@ def statement_in(case: EvalCase, metrics: Sequence[BoundMetric]) -> Statement:
     """Return the strongest statement that the gating metrics find in a case."""
     strongest = Statement.NONE
     for metric in metrics:
-        if metric.gate and (strongest := max(strongest, _found_by(metric, case))) is Statement.POSITIVE:
+        if (
+            metric.gate
+            and (strongest := max(strongest, _problems_of_metric(metric, case))) is Statement.POSITIVE
+        ):
             break  # none is stronger
     return strongest
 
 
-def _found_by(metric: BoundMetric, case: EvalCase) -> Statement:
+def _problems_of_metric(metric: BoundMetric, case: EvalCase) -> Statement:
     if not can_score(metric, case) or not is_about_agent(metric):
         return Statement.NONE
     if metric.parts:
-        return max(_found_by(part, case) for part in metric.parts)
+        return max(_problems_of_metric(part, case) for part in metric.parts)
     return metric.facts.statement_in(case)
 
 

@@ -101,9 +101,11 @@ def make_plan(
             raise NothingToRunError(shared[0])
         errors.append(SetupError(_nothing_left(options)))
     if errors:
-        raise SetupProblems(_once(errors))
+        raise SetupProblems(_without_duplicates(errors))
     most = max((plan.num_runs for plan in plans), default=options.num_runs or 1)
-    doubts = _once([*itertools.chain.from_iterable(plan.doubts for plan in plans), *surveys.doubts()])
+    doubts = _without_duplicates(
+        [*itertools.chain.from_iterable(plan.doubts for plan in plans), *surveys.doubts()]
+    )
     return Plan(plans, most, [*_doubts(plans), *map(str, doubts)], doubts, shared, [*skip_notes(plans)])
 
 
@@ -167,7 +169,7 @@ def _unread(plans: Iterable[SetPlan]) -> Iterator[str]:
             )
 
 
-def _once(problems: list[SetupError]) -> list[SetupError]:
+def _without_duplicates(problems: list[SetupError]) -> list[SetupError]:
     """Drop repeated problems: several sets may share a config."""
     return list({str(problem): problem for problem in problems}.values())
 

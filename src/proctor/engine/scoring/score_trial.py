@@ -64,7 +64,7 @@ async def score_trial(
         if bound.parts:
             known = {each.name: score for each, score in zip(metrics, scored, strict=False)}
             view.scores = {**view.scores, **known}
-        outcome = _ask(bound, view, slot, seconds)
+        outcome = _call_metric(bound, view, slot, seconds)
         if type(outcome) is MetricScore:
             clocked = bound.is_quick and outcome.failure is None
         else:
@@ -89,7 +89,7 @@ def scores_of_stuck_trial(
 _LATE = "no score within the time of one turn"
 
 
-def _ask(bound: BoundMetric, view: CaseView, slot: Slot | None, seconds: float | None) -> object:
+def _call_metric(bound: BoundMetric, view: CaseView, slot: Slot | None, seconds: float | None) -> object:
     """Return the metric's score, or the awaitable that yields it."""
     if not bound.covered[view.scenario is not None]:
         kind = "scenario" if view.scenario is not None else "recorded"

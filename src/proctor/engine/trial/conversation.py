@@ -227,7 +227,7 @@ class ConversationRecorder:
         finally:
             slot.trial_deadline = inf  # the tear-down and the metrics have their own deadlines
             if self._leaves:
-                await self._leave(hook_case, session, trial, slot, intake)
+                await self._end_session(hook_case, session, trial, slot, intake)
             slot.begin_turn(None)  # the conversation is over: no turn is under way
         trial.__dict__["duration"] = seconds_since(began)
 
@@ -264,7 +264,7 @@ class ConversationRecorder:
         slot.begin_turn(self._limits.timeout, "final_state()")
         return await settle(self._final_state(session)) if self._final_state is not None else None
 
-    async def _leave(
+    async def _end_session(
         self, case: EvalCase, session: Session, trial: Trial, slot: Slot, intake: EvidenceLimiter
     ) -> None:
         """Call the agent's `end` and the tear-down hook, even after a failure, with their own deadlines."""
@@ -409,10 +409,10 @@ class Player:
             try:
                 message = await self._simulator.next_message(so_far)
             except NoMessageError as error:
-                self._keep(error.reply)
+                self._record_reply(error.reply)
                 self._note_failure(error.failure, len(so_far))
                 raise
-        self._keep(message.reply)
+        self._record_reply(message.reply)
         return message.message
 
     async def look_back(self) -> None:
@@ -428,6 +428,6 @@ class Player:
             fault = UserFault(kind=FaultKind.NO_MESSAGE, turn=turn, why=failure.message)
             self._trial.played_user.faults.append(fault)
 
-    def _keep(self, reply: UserReply | None) -> None:
+    def _record_reply(self, reply: UserReply | None) -> None:
         if reply is not None and self._trial.played_user is not None:
             self._trial.played_user.replies.append(reply)

@@ -140,7 +140,7 @@ class Deadlines:
     def __enter__(self) -> Self:
         self._last = time.monotonic()
         if self._watchdog:
-            self._timer = self._loop.call_later(self._tick, self._look)
+            self._timer = self._loop.call_later(self._tick, self._check_deadline)
             self._watchdog.start()
         return self
 
@@ -158,7 +158,7 @@ class Deadlines:
         """Stop watching `slot`."""
         self._slots.discard(slot)
 
-    def _look(self) -> None:
+    def _check_deadline(self) -> None:
         now = time.monotonic()
         late = now - self._last - self._tick
         self._last = now
@@ -171,7 +171,7 @@ class Deadlines:
             slot.held = 0.0
         for slot in list(self._slots):
             self._check(slot, now)
-        self._timer = self._loop.call_later(self._tick, self._look)
+        self._timer = self._loop.call_later(self._tick, self._check_deadline)
 
     def _check(self, slot: Slot, now: float) -> None:
         if slot.expired:

@@ -48,12 +48,14 @@ async def record_turn(
                 raise AgentError(f"the agent emitted more than {most} events in one turn and was stopped")
             room -= 1
             if not room & 15 and slot is not None and slot.deadline <= time.monotonic():
-                await _give_way(slot)
+                await _yield_to_timer(slot)
             if type(event) is not WaitingEvent:
-                events.append(_take(event, session, intake))
+                events.append(_record_event(event, session, intake))
             else:
                 events.append(
-                    take_waiting(event) or _still_waiting(event, intake) or _take(event, session, intake)
+                    take_waiting(event)
+                    or _still_waiting(event, intake)
+                    or _record_event(event, session, intake)
                 )
         if slot is not None and slot.expired:  # the agent ignored its cancellation
             raise TimeoutError
@@ -63,25 +65,25 @@ async def record_turn(
         fields = turn.__dict__  # a model's own way to set a field costs ten times as much
         fields["duration"] = seconds_since(began)
         if session.memory:
-            _take_memory(fields, session.memory)
+            _record_memory(fields, session.memory)
 
 
-async def _give_way(slot: Slot) -> None:
+async def _yield_to_timer(slot: Slot) -> None:
     """Let the timer end an answer whose deadline has passed although it never waits."""
     await asyncio.sleep(0)
     if slot.expired:
         raise TimeoutError
 
 
-def _take(original: Event, session: Session, intake: EvidenceLimiter) -> Event:
+def _record_event(original: Event, session: Session, intake: EvidenceLimiter) -> Event:
     """Return a limited copy of an event, and apply its state changes to `session`."""
     if not isinstance(original, Event):
         raise AgentError(f"the agent yielded {safe_repr(original)}; an agent yields proctor.Event objects")
-    event = _own(original)
+    event = _copy_event(original)
     fields = event.__dict__  # one look-up in place of one per field, here and below
     if (content := fields["content"]) is not None and (parts := content.__dict__["parts"]):
         for part in parts:
-            _take_part(part, intake)
+            _limit_part(part, intake)
     if fields["state_delta"]:
         fields["state_delta"] = delta = intake.object(fields["state_delta"], "state: ")
         session.state.update(copy_json(delta))
@@ -93,27 +95,27 @@ def _take(original: Event, session: Session, intake: EvidenceLimiter) -> Event:
         or fields["model_version"]
         or ((author := fields["author"]) != "agent" and not author.isidentifier())
     ):
-        _take_words(fields, _WORDS_OF_EVENT, intake)
+        _limit_texts(fields, _WORDS_OF_EVENT, intake)
     for model in (event, content, fields["usage_metadata"]):
         if model is not None and model.__pydantic_extra__:
-            _take_unknown(model, intake)
+            _limit_unknown_fields(model, intake)
     return event
 
 
-def _own(original: Event) -> Event:
+def _copy_event(original: Event) -> Event:
     """Copy an event with its models, so that an agent that changes or reuses the event changes no evidence."""
     event = twin(original)
     fields = event.__dict__
     if (content := fields["content"]) is not None:
         fields["content"] = content = twin(content)
         if parts := content.__dict__["parts"]:
-            content.__dict__["parts"] = [_own_part(part) for part in parts]
+            content.__dict__["parts"] = [_copy_part(part) for part in parts]
     if (usage := fields["usage_metadata"]) is not None:
         fields["usage_metadata"] = twin(usage)
     return event
 
 
-def _own_part(original: Part) -> Part:
+def _copy_part(original: Part) -> Part:
     part = twin(original)
     fields = part.__dict__
     for name in _INSIDE:
@@ -139,48 +141,48 @@ def _still_waiting(event: Event, intake: EvidenceLimiter) -> Event | None:
     return waiting_event((kind, author, _CHECKED, name, its_id, inside))
 
 
-def _take_part(part: Part, intake: EvidenceLimiter) -> None:
+def _limit_part(part: Part, intake: EvidenceLimiter) -> None:
     """Limit the texts and values of one part of the copy."""
     fields = part.__dict__
     if text := fields["text"]:
         fields["text"] = intake.text(text, "")
     if (call := fields["function_call"]) is not None:
-        _take_json(call.__dict__, "args", "arguments: ", intake)
+        _limit_json(call.__dict__, "args", "arguments: ", intake)
     if (answer := fields["function_response"]) is not None:
-        _take_json(answer.__dict__, "response", "response: ", intake)
+        _limit_json(answer.__dict__, "response", "response: ", intake)
     if fields["executable_code"] or fields["code_execution_result"] or fields["inline_data"]:
-        _take_code_and_media(fields, intake)
+        _limit_code_and_media(fields, intake)
     if part.__pydantic_extra__:
-        _take_unknown(part, intake)
+        _limit_unknown_fields(part, intake)
     for name in _INSIDE:
         if (inside := fields[name]) is not None and inside.__pydantic_extra__:
-            _take_unknown(inside, intake)
+            _limit_unknown_fields(inside, intake)
 
 
-def _take_unknown(model: BaseModel, intake: EvidenceLimiter) -> None:
+def _limit_unknown_fields(model: BaseModel, intake: EvidenceLimiter) -> None:
     """Limit the fields that a model does not know."""
     _put(model, "__pydantic_extra__", intake.object(model.__pydantic_extra__ or {}, "unknown fields: "))
 
 
-def _take_json(fields: dict[str, Any], field: str, what: str, intake: EvidenceLimiter) -> None:
+def _limit_json(fields: dict[str, Any], field: str, what: str, intake: EvidenceLimiter) -> None:
     """Limit the arguments of a call, or its response, and the name of the tool."""
     if value := fields[field]:
         fields[field] = intake.object(value, what)
     name, its_id = fields["name"], fields["id"]
     if (name and not name.isidentifier()) or (its_id and not its_id.isalnum()):
-        _take_words(fields, ("name", "id"), intake)
+        _limit_texts(fields, ("name", "id"), intake)
 
 
-def _take_code_and_media(fields: dict[str, Any], intake: EvidenceLimiter) -> None:
+def _limit_code_and_media(fields: dict[str, Any], intake: EvidenceLimiter) -> None:
     if (code := fields["executable_code"]) is not None:
-        _take_words(code.__dict__, ("code",), intake)
+        _limit_texts(code.__dict__, ("code",), intake)
     if (result := fields["code_execution_result"]) is not None:
-        _take_words(result.__dict__, ("output",), intake)
+        _limit_texts(result.__dict__, ("output",), intake)
     if (blob := fields["inline_data"]) is not None and blob.data:
         blob.__dict__["data"] = intake.media(blob.data)
 
 
-def _take_words(fields: dict[str, Any], names: Iterable[str], intake: EvidenceLimiter) -> None:
+def _limit_texts(fields: dict[str, Any], names: Iterable[str], intake: EvidenceLimiter) -> None:
     for name in names:
         if fields[name]:
             fields[name] = intake.text(fields[name], f"{name.replace('_', ' ')}: ")
@@ -233,7 +235,7 @@ def new_turn(message: Content) -> Turn:
     return _turn({**_TURN, "user_content": message, "events": [], "started_at": time.time()})
 
 
-def _take_memory(fields: dict[str, Any], memory: dict[str, Any]) -> None:
+def _record_memory(fields: dict[str, Any], memory: dict[str, Any]) -> None:
     """Record what an adapter put into the session's memory about a turn."""
     if (durations := memory.get("durations")) is not None:
         fields["model_duration"] = durations.get("model")

@@ -273,13 +273,13 @@ def trace_of(raw_spans: object) -> TurnTrace:
         trace.notes.append(f"expected a list of spans, got {type(raw_spans).__name__}")
         return trace
     try:
-        _keep(raw_spans, trace)
+        _limit_spans(raw_spans, trace)
     except Exception as error:  # noqa: BLE001 - spans of an adapter are no reason to lose a turn
         trace.notes.append(f"the rest of the spans cannot be read: {hide_secrets(safe_str(error))[:200]}")
     return trace
 
 
-def _keep(raw_spans: Iterable[object], trace: TurnTrace) -> None:
+def _limit_spans(raw_spans: Iterable[object], trace: TurnTrace) -> None:
     keeper, spans = _SpanLimiter(trace.notes), iter(raw_spans)
     for span in islice(spans, MAX_SPANS):
         try:
@@ -363,7 +363,7 @@ class _SpanLimiter:
     def _value(self, value: object, depth: int = 0, *, secret: bool = False) -> Any:
         """Return a value without secrets: texts of known shapes, and all values below the name of a secret."""
         if isinstance(value, dict | list | tuple) and depth <= _DEEPEST:
-            return self._inside(value, depth + 1, secret=secret)
+            return self._limit_nested(value, depth + 1, secret=secret)
         if value is None or isinstance(value, bool):
             return value
         if secret and value != "":
@@ -372,7 +372,7 @@ class _SpanLimiter:
             return self._safe(value)
         return value if isinstance(value, int | float) else self._safe(safe_repr(value, _SHOWN))
 
-    def _inside(self, value: Any, depth: int, *, secret: bool) -> Any:
+    def _limit_nested(self, value: Any, depth: int, *, secret: bool) -> Any:
         if not isinstance(value, dict):
             return [self._value(item, depth, secret=secret) for item in value]
         result = {}

@@ -58,7 +58,9 @@ class Conversation:
         try:
             with contained_exits():
                 async with asyncio.timeout(self._timeout):
-                    events = self._told(self._agent.answer(copy_message(message), self.session), heard)
+                    events = self._with_listener(
+                        self._agent.answer(copy_message(message), self.session), heard
+                    )
                     await record_turn(events, turn, self.session, EvidenceLimiter(Caps(), self.notes))
         except TimeoutError:
             return timed_out("no answer within the time of one turn", self._timeout, turn=len(self.turns))
@@ -104,7 +106,7 @@ class Conversation:
             await settle(method(*arguments))
 
     @staticmethod
-    async def _told(events: AsyncIterator[Event], heard: Heard) -> AsyncIterator[Event]:
+    async def _with_listener(events: AsyncIterator[Event], heard: Heard) -> AsyncIterator[Event]:
         async for event in events:
             heard(event)
             yield event

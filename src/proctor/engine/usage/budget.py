@@ -86,7 +86,7 @@ class RunBudget:
             ModelError: none may be made any more; its `fault` is `BUDGET`.
         """
         while not (why := self._why_not(purpose)) and not self._has_room(purpose):
-            await self._turn()
+            await self._wait_for_turn()
         self._wake_one()  # the next call checks whether there is room for it, too
         if why:
             self.refused = self.refused or why
@@ -205,7 +205,7 @@ class RunBudget:
             self._announced.add(limit)
             self._notify(limit)
 
-    async def _turn(self) -> None:
+    async def _wait_for_turn(self) -> None:
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.append(turn)
         try:

@@ -60,12 +60,12 @@ class SharedBudget(RunBudget):
     @property
     def total_calls(self) -> int:
         """Calls of judges of all members."""
-        return self.calls + self._others.calls
+        return self.calls + self._other_processes.calls
 
     @property
     def total_cost(self) -> float:
         """US dollars that all members have spent."""
-        return self.cost + self._others.micros / _MILLION
+        return self.cost + self._other_processes.micros / _MILLION
 
     @property
     def micros(self) -> int:
@@ -73,7 +73,7 @@ class SharedBudget(RunBudget):
         return ceil(self.cost * _MILLION)
 
     @property
-    def _others(self) -> Amounts:
+    def _other_processes(self) -> Amounts:
         return NOTHING if self._purse is None else self._purse.others
 
     async def admit(self, purpose: str) -> None:
@@ -128,7 +128,7 @@ class SharedBudget(RunBudget):
             self._stop(purse, purpose)
             return
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._turn(), WAIT_SECONDS)
+            await asyncio.wait_for(self._wait_for_turn(), WAIT_SECONDS)
 
     def _stop(self, purse: Purse, purpose: str) -> None:
         """Refuse further calls: what is left of a limit is reserved by processes that have died."""

@@ -209,7 +209,7 @@ class Collector:
             return
         findings = [each for each in key_findings(case, value, is_row=is_row) if not self._is_free(each)]
         for is_misread in (True, False):
-            self._keep(
+            self._add_findings(
                 index, [each for each in findings if each.is_misread is is_misread], is_misread=is_misread
             )
 
@@ -220,7 +220,7 @@ class Collector:
         misread_only = self._left[False] <= 0
         return any(is_row or _has_meaning(*pair, misread_only=misread_only) for pair in noticed)
 
-    def _keep(self, index: int, findings: list[Finding], *, is_misread: bool) -> None:
+    def _add_findings(self, index: int, findings: list[Finding], *, is_misread: bool) -> None:
         """Add findings of one kind, up to the limit."""
         left = self._left[is_misread]
         if not findings or left <= 0:

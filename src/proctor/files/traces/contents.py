@@ -58,11 +58,11 @@ def contents_of(span: Span) -> Contents:
             if span.dropped and source in _IN_PIECES and (more.input is not None or more.output is not None):
                 more.is_dropped = True
             contents = contents.filled(more)
-    _take_instructions(contents)
+    _move_instructions(contents)
     return contents
 
 
-def _take_instructions(contents: Contents) -> None:
+def _move_instructions(contents: Contents) -> None:
     """Move instructions that are among the messages to `instructions`."""
     if contents.input is None:
         return

@@ -232,7 +232,7 @@ def _failure(piece: Piece, recorded: TurnEvents, index: int) -> Failure | None:
         message = f"the span {endless!r} never ended, or its end is not in the trace"
         return Failure(where=TRACE, kind=FailureKind.TRUNCATED, message=message, turn=index)
     if (lost := _missing_evidence(piece, recorded)) is not None:
-        message = f"{lost}{_way_out(lost)}"
+        message = f"{lost}{_remedy(lost)}"
         return Failure(where=TRACE, kind=FailureKind.UNUSABLE_ANSWER, message=message, turn=index)
     if left := _open_end(recorded, is_agent=piece.is_agent):
         message = f"the trace ends with {left}, and has no answer of the agent"
@@ -240,7 +240,7 @@ def _failure(piece: Piece, recorded: TurnEvents, index: int) -> Failure | None:
     return None
 
 
-def _way_out(lost: str) -> str:
+def _remedy(lost: str) -> str:
     """What to do about what is missing."""
     if "captured" in lost or "not in the trace" in lost:
         return f"; {CAPTURE}"

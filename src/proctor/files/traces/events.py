@@ -60,7 +60,7 @@ class TurnBuilder:
             while stack:
                 visit, is_done = stack.pop()
                 if is_done:
-                    self._leave(visit)
+                    self._end_visit(visit)
                     continue
                 if len(self.turn.events) > MAX_EVENTS:
                     self.turn.lost.append(
@@ -69,10 +69,10 @@ class TurnBuilder:
                     return self.turn
                 self._enter(visit)
                 stack.append((visit, True))
-                stack += [(self._below(visit, one), False) for one in reversed(visit.span.children)]
+                stack += [(self._child_visit(visit, one), False) for one in reversed(visit.span.children)]
         return self.turn
 
-    def _below(self, visit: _Visit, span: Span) -> _Visit:
+    def _child_visit(self, visit: _Visit, span: Span) -> _Visit:
         kind = kind_of(visit.span)
         around = visit.around if kind is Kind.OTHER else visit.span
         within = visit.is_within or kind is Kind.TOOL
@@ -114,7 +114,7 @@ class TurnBuilder:
         elif kind is Kind.AGENT and (messages := self._lone_agent_messages(span)) and _has_calls(messages):
             self._messages(messages, visit)
 
-    def _leave(self, visit: _Visit) -> None:
+    def _end_visit(self, visit: _Visit) -> None:
         span, kind = visit.span, kind_of(visit.span)
         if kind is Kind.MODEL and self._reader.is_around(span) and (error := error_of(span)) is not None:
             self.turn.errors.append(error)
@@ -123,9 +123,9 @@ class TurnBuilder:
             self._tool_ends(span, visit.author)
             self.turn.tool_seconds += 0.0 if visit.is_within else span.seconds or 0.0
         elif kind is Kind.AGENT:
-            self._leave_agent(visit)
+            self._end_agent(visit)
 
-    def _leave_agent(self, visit: _Visit) -> None:
+    def _end_agent(self, visit: _Visit) -> None:
         span = visit.span
         if messages := self._lone_agent_messages(span):
             if not _has_calls(messages):

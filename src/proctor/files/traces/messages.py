@@ -92,9 +92,9 @@ def _message(fields: Mapping[str, object], role: str) -> Message:
     calls = _calls_in(fields)
     if content is None and not calls and ("content" not in fields or message.role in ("user", "tool")):
         message.lost = NOT_CAPTURED
-    _take_content(message, content, fields)
+    _read_content(message, content, fields)
     for call in calls:
-        _take_call(message, call)
+        _read_call(message, call)
     if message.role == "user" and any("function_call" in part for part in message.parts):
         message.role = "model"  # users do not call tools, whichever role is stated
     return message
@@ -138,7 +138,7 @@ def _role(role: object, otherwise: str) -> str:
     return _ROLES.get(str(role).lower(), "user") if role else otherwise
 
 
-def _take_content(message: Message, content: object, fields: Mapping[str, object]) -> None:
+def _read_content(message: Message, content: object, fields: Mapping[str, object]) -> None:
     if content == ELIDED:
         message.lost = NOT_CAPTURED
     elif message.role == "tool" and not _has_parts(content):
@@ -149,7 +149,7 @@ def _take_content(message: Message, content: object, fields: Mapping[str, object
         message.parts += [{"text": content}] if content else []
     else:
         for part in listed(content):
-            _take_part(message, part)
+            _read_part(message, part)
 
 
 def _has_parts(content: object) -> bool:
@@ -171,7 +171,7 @@ def listed(value: object) -> list[object]:
     return [] if value is None else [value]
 
 
-def _take_part(message: Message, part: object) -> None:
+def _read_part(message: Message, part: object) -> None:
     if isinstance(part, str):
         message.parts.append({"text": part})
         return
@@ -181,7 +181,7 @@ def _take_part(message: Message, part: object) -> None:
     kind = part.get("type")
     reader = _BY_TYPE.get(kind) if isinstance(kind, str) else _of_genai
     if reader is None and (isinstance(part.get("function"), Mapping) or _is_call(part)):
-        _take_call(message, part)
+        _read_call(message, part)
         return
     if reader is None:  # a kind that the conventions do not define
         message.parts.append({"part_metadata": {"type": kind}})
@@ -202,7 +202,7 @@ def _of_text(message: Message, part: Mapping[str, object]) -> None:
     message.parts.append({"text": text, **thought})
 
 
-def _take_call(message: Message, call: object) -> None:
+def _read_call(message: Message, call: object) -> None:
     if not isinstance(call, Mapping):
         message.lost = message.lost or NOT_CAPTURED
         return

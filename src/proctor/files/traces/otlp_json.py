@@ -58,9 +58,9 @@ def spans_in(request: dict[str, Any], path: Path_ = ()) -> Iterator[Span | LogRe
         Malformed: something is not what OTLP has there.
     """
     for group, at in _listed(request, path, "resourceSpans", "resource_spans"):
-        resource = _attributes(_inside(group, at, "resource"), (*at, "resource"))
+        resource = _attributes(_nested(group, at, "resource"), (*at, "resource"))
         for scoped, where in _listed(group, at, "scopeSpans", "scope_spans", "instrumentationLibrarySpans"):
-            scope = _text(_inside(scoped, where, "scope", "instrumentationLibrary"), "name", where)
+            scope = _text(_nested(scoped, where, "scope", "instrumentationLibrary"), "name", where)
             for span, here in _listed(scoped, where, "spans"):
                 yield _span(span, here, scope, resource)
     for group, at in _listed(request, path, "resourceLogs", "resource_logs"):
@@ -70,7 +70,7 @@ def spans_in(request: dict[str, Any], path: Path_ = ()) -> Iterator[Span | LogRe
 
 
 def _span(fields: dict[str, object], path: Path_, scope: str, resource: dict[str, object]) -> Span:
-    status = _inside(fields, path, "status")
+    status = _nested(fields, path, "status")
     span = Span(
         trace_id=_id(fields, path, "traceId", "trace_id"),
         span_id=_id(fields, path, "spanId", "span_id"),
@@ -164,11 +164,12 @@ def only_kept(value: object) -> object:
     if not isinstance(value, dict):
         return value
     return {
-        key: _few(inner, value) if key == "attributes" else only_kept(inner) for key, inner in value.items()
+        key: _kept_attributes(inner, value) if key == "attributes" else only_kept(inner)
+        for key, inner in value.items()
     }
 
 
-def _few(attributes: object, owner: dict[str, object]) -> object:
+def _kept_attributes(attributes: object, owner: dict[str, object]) -> object:
     if not isinstance(attributes, list):
         return attributes
     return [one for one in attributes if isinstance(one, dict) and is_kept(str(one.get("key")), owner)]
@@ -259,7 +260,7 @@ def _object(value: object, path: Path_) -> dict[str, Any]:
     return value
 
 
-def _inside(fields: dict[str, object], path: Path_, *names: str) -> dict[str, Any]:
+def _nested(fields: dict[str, object], path: Path_, *names: str) -> dict[str, Any]:
     key = next((name for name in names if fields.get(name) is not None), None)
     return {} if key is None else _object(fields[key], (*path, key))
 

@@ -55,7 +55,7 @@ def read_traces(paths: Iterable[str | Path]) -> Forest:
                 raise file_error([_problem(str(path), message, hint="give the traces in parts")])
     forest = grown(spans)
     forest.unread = unread
-    _hand_out(logs, forest)
+    _attach_logs(logs, forest)
     return forest
 
 
@@ -78,7 +78,7 @@ def _files_in(folder: Path, unread: list[str]) -> list[Path]:
     return traces
 
 
-def _hand_out(logs: list[LogRecord], forest: Forest) -> None:
+def _attach_logs(logs: list[LogRecord], forest: Forest) -> None:
     """Add log records to the spans that they name; records of unknown spans are dropped."""
     if not logs:
         return
@@ -247,21 +247,23 @@ def plain_span(fields: dict[str, object], path: Path_ = ()) -> Span:
         name=str(fields.get("name") or ""),
         start=_time(fields.get("start_time", fields.get("start_time_unix_nano"))),
         end=_time(fields.get("end_time", fields.get("end_time_unix_nano"))),
-        attributes=_kept(fields.get("attributes")),
+        attributes=_kept_attributes(fields.get("attributes")),
         events=[_event(one) for one in events if isinstance(one, dict)] if isinstance(events, list) else [],
         is_error=is_error_code(status.get("status_code")),
         status=str(status.get("description") or ""),
-        resource=_kept(resource.get("attributes")) if isinstance(resource, dict) else {},
+        resource=_kept_attributes(resource.get("attributes")) if isinstance(resource, dict) else {},
     )
 
 
 def _event(fields: dict[str, object]) -> SpanEvent:
     return SpanEvent(
-        str(fields.get("name") or ""), _time(fields.get("timestamp")), _kept(fields.get("attributes"), fields)
+        str(fields.get("name") or ""),
+        _time(fields.get("timestamp")),
+        _kept_attributes(fields.get("attributes"), fields),
     )
 
 
-def _kept(attributes: object, owner: dict[str, object] | None = None) -> dict[str, Any]:
+def _kept_attributes(attributes: object, owner: dict[str, object] | None = None) -> dict[str, Any]:
     if not isinstance(attributes, dict):
         return {}
     return {name: value for name, value in attributes.items() if is_kept(name, owner)}

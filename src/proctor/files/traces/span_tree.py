@@ -100,7 +100,7 @@ def grown(spans: Iterable[Span]) -> Forest:
     circle of spans.
     """
     forest = Forest()
-    known = _told_apart(spans, forest)
+    known = _spans_by_id(spans, forest)
     every = [span for group in known.values() for span in group]
     parents = {key: group[0] for key, group in known.items()}
     for span in every:
@@ -117,7 +117,7 @@ def grown(spans: Iterable[Span]) -> Forest:
     return forest
 
 
-def _told_apart(spans: Iterable[Span], forest: Forest) -> dict[tuple[str, str], list[Span]]:
+def _spans_by_id(spans: Iterable[Span], forest: Forest) -> dict[tuple[str, str], list[Span]]:
     """Return the spans of each id: one, unless several that are not the same one have it."""
     known: dict[tuple[str, str], list[Span]] = {}
     for span in spans:
@@ -127,7 +127,7 @@ def _told_apart(spans: Iterable[Span], forest: Forest) -> dict[tuple[str, str], 
             group.append(span)
             continue
         forest.doubled += 1
-        group[same] = max(group[same], span, key=_says)
+        group[same] = max(group[same], span, key=_completeness)
     for group in known.values():
         group.sort(key=order)
         for span in group if len(group) > 1 else ():
@@ -152,7 +152,7 @@ def order(span: Span) -> tuple[int, int, str]:
     return span.start, span.end, span.span_id
 
 
-def _says(span: Span) -> tuple[int, int]:
+def _completeness(span: Span) -> tuple[int, int]:
     return len(span.attributes) + len(span.events), span.end
 
 

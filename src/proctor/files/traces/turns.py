@@ -87,7 +87,7 @@ def _by_trace(forest: Forest, reader: Reader) -> Iterable[list[Piece]]:
     for root in forest.roots:
         for span in _outermost(root):
             piece = Piece([span], _conversation(span))
-            piece.asked, piece.count = _asked(span, reader)
+            piece.asked, piece.count = _user_message(span, reader)
             piece.case, piece.is_case_ours = case_of([*inside(span), *span.above()])
             by_trace.setdefault(span.trace_id, []).append(piece)
     return by_trace.values()
@@ -122,7 +122,7 @@ def inside(span: Span) -> Iterator[Span]:
             waiting += reversed(one.children)
 
 
-def _asked(span: Span, reader: Reader) -> tuple[Message | None, int]:
+def _user_message(span: Span, reader: Reader) -> tuple[Message | None, int]:
     """Return the last message of the user: from the first model call, else from the agent's own span."""
     for one in inside(span):
         if kind_of(one) is Kind.MODEL and (message := _last_of_user(one, reader))[0] is not None:
@@ -142,7 +142,7 @@ def _turns(pieces: Iterable[Piece]) -> Iterator[Piece]:
     for piece in pieces:
         if turn is None:
             turn = piece
-        elif _goes_on(turn, piece):
+        elif _continues_turn(turn, piece):
             turn.spans += piece.spans
             if turn.asked is None:
                 turn.asked, turn.count = piece.asked, piece.count
@@ -153,7 +153,7 @@ def _turns(pieces: Iterable[Piece]) -> Iterator[Piece]:
         yield turn
 
 
-def _goes_on(turn: Piece, piece: Piece) -> bool:
+def _continues_turn(turn: Piece, piece: Piece) -> bool:
     """Whether a piece belongs to the turn before it: no other user message separates them."""
     if _invocation(turn) and _invocation(turn) == _invocation(piece):
         return True

@@ -214,13 +214,13 @@ class _Search:
                 self._push(cost, new, at, way)
             return
         if isinstance(head, One):
-            self._take(head.pattern, cost, stack[1], at, way)
+            self._match_call(head.pattern, cost, stack[1], at, way)
         if at < len(self._calls):
             allowed = self._others_allowed
             step = Fit("allowed" if allowed else "extra", made=self._calls[at])
             self._push(cost + (1 if allowed else ALONE * SCALE), stack, at + 1, _Way(way, step))
 
-    def _take(self, pattern: CallPattern, cost: int, rest: Stack, at: int, way: _Way) -> None:
+    def _match_call(self, pattern: CallPattern, cost: int, rest: Stack, at: int, way: _Way) -> None:
         if at < len(self._calls) and (step := self._compare(pattern, at)) is not None:
             self._push(cost + step.cost * SCALE, rest, at + 1, _Way(way, step))
         self._push(cost + ALONE * SCALE, rest, at, _Way(way, Fit("missing", pattern)))

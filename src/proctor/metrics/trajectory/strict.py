@@ -75,8 +75,8 @@ class Strict(RelationMetric[StrictCriterion]):
         if not reason and turn_score.value == 0:
             reason = (
                 describe(alignment)
-                or _tell_steps(expected_steps, actual_steps)
-                or _tell_messages(expected, actual)
+                or _explain_steps(expected_steps, actual_steps)
+                or _explain_messages(expected, actual)
             )
         return Explanation(
             reason or self.explain_full_score(expected.tool_calls),
@@ -142,7 +142,7 @@ def _steps(expected: Invocation, actual: Invocation) -> tuple[Steps, Steps]:
     return expected_steps, actual_steps
 
 
-def _tell_steps(expected: Steps, actual: Steps) -> str:
+def _explain_steps(expected: Steps, actual: Steps) -> str:
     if [*map(len, expected)] == [*map(len, actual)]:
         return ""
     return f"the calls are the same, but not those made at once: {_lengths(actual)} (expected {_lengths(expected)})"
@@ -152,7 +152,7 @@ def _lengths(steps: Steps) -> str:
     return " + ".join(str(len(step)) for step in steps)
 
 
-def _tell_messages(expected: Invocation, actual: Invocation) -> str:
+def _explain_messages(expected: Invocation, actual: Invocation) -> str:
     expected_messages, actual_messages = messages_of(expected) or [], messages_of(actual) or []
     for number, (one, other) in enumerate(zip(expected_messages, actual_messages, strict=False), 1):
         if _shape(one) != _shape(other):

@@ -186,7 +186,7 @@ class ToolTrajectory:
             order_matters=self._match_type is not MatchType.ANY_ORDER,
         )
         return (
-            f"{self._tell_share(expected, actual)}; {reason}"
+            f"{self._explain_share(expected, actual)}; {reason}"
             if reason and self._rule == self._share
             else reason
         )
@@ -206,7 +206,7 @@ class ToolTrajectory:
         hits = HITS[self._match_type](expected, actual, self._matching.same)
         return hits, max(len(expected), len(actual)) if self._match_type is MatchType.EXACT else len(expected)
 
-    def _tell_share(self, expected: Sequence[Call], actual: Sequence[Call]) -> str:
+    def _explain_share(self, expected: Sequence[Call], actual: Sequence[Call]) -> str:
         hits, of = self._hits(expected, actual)
         how = {MatchType.EXACT: "at their position", MatchType.IN_ORDER: "made in order"}.get(
             self._match_type, "made"

@@ -41,7 +41,7 @@ def bedrock_model(name: ModelName) -> ProviderModel:
         from pydantic_ai.models.bedrock import BedrockConverseModel
         from pydantic_ai.providers.bedrock import BedrockProvider
 
-        client = _client(name, region) if is_amazons else _client_elsewhere(name, region)
+        client = _client(name, region) if is_amazons else _client_at_address(name, region)
         return BedrockConverseModel(name.model, provider=BedrockProvider(bedrock_client=client))
 
     return ProviderModel(name, dialect="bedrock", build=build, own_address=not is_amazons)
@@ -61,10 +61,10 @@ def _client(name: ModelName, region: str) -> Any:
     import boto3
 
     session = boto3.Session(region_name=region or None, botocore_session=_session())
-    return session.client("bedrock-runtime", config=_once(), endpoint_url=name.url or None)
+    return session.client("bedrock-runtime", config=_config_without_retries(), endpoint_url=name.url or None)
 
 
-def _client_elsewhere(name: ModelName, region: str) -> Any:
+def _client_at_address(name: ModelName, region: str) -> Any:
     """Return a client for an address outside Amazon, with the key for addresses and without signatures."""
     import boto3
     from botocore.session import Session
@@ -76,11 +76,11 @@ def _client_elsewhere(name: ModelName, region: str) -> Any:
     session.get_auth_token = lambda **_: token
     boto_session = boto3.Session(region_name=region or "us-east-1", botocore_session=session)
     return boto_session.client(
-        "bedrock-runtime", config=_once(signature_version="bearer"), endpoint_url=name.url
+        "bedrock-runtime", config=_config_without_retries(signature_version="bearer"), endpoint_url=name.url
     )
 
 
-def _once(**more: object) -> Any:
+def _config_without_retries(**more: object) -> Any:
     """Return the config of a client without retries."""
     from botocore.config import Config
 

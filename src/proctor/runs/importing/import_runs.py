@@ -69,7 +69,7 @@ def import_run(path: str | Path, store: StoreLike = None) -> str:
         recorded = read_runs(path)
         if len(recorded) != 1:
             raise EvalFileError(f"{path}: expected the results of one run, got {len(recorded)}")
-        (run_id,) = _put_all([(recorded[0], Path(path))], store)
+        (run_id,) = _write_runs([(recorded[0], Path(path))], store)
         return run_id
 
 
@@ -87,23 +87,23 @@ def import_runs(path: str | Path, store: StoreLike = None) -> list[str]:
         files = sorted(path.rglob(f"*{SUFFIX}")) if path.is_dir() else [path]
         if not files:
             raise EvalFileError(f"{path}: there is no *{SUFFIX} in this folder")
-        return _put_all(((recorded, file) for file in files for recorded in read_runs(file)), store)
+        return _write_runs(((recorded, file) for file in files for recorded in read_runs(file)), store)
 
 
-def _put_all(recorded_runs: Iterable[tuple[RecordedRun, Path]], store: StoreLike) -> list[str]:
+def _write_runs(recorded_runs: Iterable[tuple[RecordedRun, Path]], store: StoreLike) -> list[str]:
     """Write runs to the store; close the store if it was opened here."""
     with Spool() as spool:
-        ready = [_put_aside(recorded, path, spool) for recorded, path in recorded_runs]
+        ready = [_spool_run(recorded, path, spool) for recorded, path in recorded_runs]
         if is_open(store):
-            return _put_new(ready, store)
+            return _write_new_runs(ready, store)
         opened = open_store(store)
         try:
-            return _put_new(ready, opened)
+            return _write_new_runs(ready, opened)
         finally:
             opened.close()
 
 
-def _put_new(ready: Sequence[_Ready], store: Store) -> list[str]:
+def _write_new_runs(ready: Sequence[_Ready], store: Store) -> list[str]:
     """Write runs to the store. Refuse a file whose content was imported before, or equals that of another file."""
     known = {_content_of(store.manifest(record.run_id)): f"run {record.run_id}" for record in store.runs()}
     first: dict[str, str] = {}
@@ -135,7 +135,7 @@ class _Ready:
     cases: RunSpool
 
 
-def _put_aside(recorded: RecordedRun, path: Path, spool: Spool) -> _Ready:
+def _spool_run(recorded: RecordedRun, path: Path, spool: Spool) -> _Ready:
     """Read a whole run, each case once."""
     totals, recorded, cases = _Totals(), check_consistency(recorded), RunSpool(spool)
     for position, case in enumerate(recorded.cases()):
@@ -148,7 +148,7 @@ def _write(run: _Ready, store: Store) -> str:
     commits = _Commits()
     writer = store.begin(run.manifest, run.cases.planned(), run.judging, commits)
     try:
-        _put_cases(writer, run.cases, commits)
+        _write_cases(writer, run.cases, commits)
         writer.finish(run.summary, complete=True)
     except BaseException:
         writer.close()
@@ -158,7 +158,7 @@ def _write(run: _Ready, store: Store) -> str:
     return run.manifest.run_id
 
 
-def _put_cases(writer: RunWriter, cases: RunSpool, commits: _Commits) -> None:
+def _write_cases(writer: RunWriter, cases: RunSpool, commits: _Commits) -> None:
     for position, records in enumerate(cases.records()):
         is_full = position % _AT_ONCE == _AT_ONCE - 1
         writer.put(records, position if is_full else None)

@@ -205,7 +205,7 @@ class _Choice:
         ids = [eval_id for eval_id in planned.source.ids() if not picked or eval_id in picked]
         self.cases += len(ids)
         unknown = picked.difference(ids)  # unknown ids are kept, so that they are refused later
-        if why := self._why_all(planned, path):
+        if why := self._reason_for_all(planned, path):
             self.notes.append(f"{path}: every case is run: {why}")
         else:
             ids = [] if self._then.is_as_it_was(path) else self._another_content(planned, path, ids)
@@ -213,11 +213,11 @@ class _Choice:
         self.changed += len(ids)
         return bool(ids or unknown)
 
-    def _why_all(self, planned: SetRequest, path: Path) -> str:
+    def _reason_for_all(self, planned: SetRequest, path: Path) -> str:
         """Return why every case of a set counts as changed; empty if they do not."""
         if not self._then.was_there(path):
             return "the file is new"
-        return self._why_judged_otherwise(planned, path)
+        return self._changed_criteria_reason(planned, path)
 
     def _another_content(self, planned: SetRequest, path: Path, ids: list[str]) -> list[str]:
         before = self._contents(path)
@@ -244,7 +244,7 @@ class _Choice:
 
     # --- configs -----------------------------------------------------------------------------------------------------
 
-    def _why_judged_otherwise(self, planned: SetRequest, path: Path) -> str:
+    def _changed_criteria_reason(self, planned: SetRequest, path: Path) -> str:
         if isinstance(self.config, Mapping | EvalConfig):
             return ""
         used = Path(planned.config_source) if Path(planned.config_source).is_file() else None

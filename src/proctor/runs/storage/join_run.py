@@ -151,7 +151,7 @@ class JoinedRun(StoredRun):
             NothingToRunError: the part has no case.
         """
         self._manifest.agent = add_description(self._manifest.agent, info)
-        self._member = await self._take_part()
+        self._member = await self._claim_part()
         try:
             self._check_same()
             self._member.set_ready()
@@ -166,7 +166,7 @@ class JoinedRun(StoredRun):
             raise NothingToRunError(note)
         self._notify(f"run {self._manifest.run_id}: {note}")
 
-    async def _take_part(self) -> Membership:
+    async def _claim_part(self) -> Membership:
         """Take the part of this process; wait for a process on another machine that may have died."""
         plan, until = self._whole.plan, time.monotonic() + DEAD_AFTER
         judging = judging_of(plan, self._whole.unreadable, created_at=self._manifest.created_at)
@@ -211,13 +211,13 @@ class JoinedRun(StoredRun):
         while True:
             members = self._member.members()
             if refusal := next((member.refusal for member in members if member.refusal), ""):
-                self._leave(f"nothing was run: {refusal}")
+                self._end_membership(f"nothing was run: {refusal}")
             if sum(member.is_ready for member in members) == self.shard.count:
                 return
             waited = time.monotonic() - began
             if waited >= self._patience:
                 missing = _missing(members, self.shard.count)
-                self._leave(
+                self._end_membership(
                     f"nothing was run: {missing} of run {self._manifest.run_id} did not arrive within "
                     f"{self._patience:g} s (--join-timeout). Start every part with the same --join and its own --shard"
                 )
@@ -229,7 +229,7 @@ class JoinedRun(StoredRun):
                 )
             await asyncio.sleep(POLL_SECONDS)
 
-    def _leave(self, why: str) -> None:
+    def _end_membership(self, why: str) -> None:
         if self._member.leave():
             raise SetupError(why)
 
@@ -321,13 +321,13 @@ def dead_parts(store: Any, run_id: str, *, is_first: bool) -> Iterator[str]:
     dead = [f"{one.part}/{one.parts}" for one in members if not (one.is_complete or one.worker)]
     if is_first and members and not dead:
         raise SetupError(
-            f"run {run_id}: there is nothing to resume, as every part that is left is being run: {_under_way(members)}. "
+            f"run {run_id}: there is nothing to resume, as every part that is left is being run: {_unfinished_parts(members)}. "
             f"`proctor show {run_id} --wait{store_option(store)}` waits for the verdict"
         )
     yield from dead
 
 
-def _under_way(members: Sequence[RunMember]) -> str:
+def _unfinished_parts(members: Sequence[RunMember]) -> str:
     left = [one for one in members if not one.is_complete]
     parts = [f"part {one.part}/{one.parts} ({one.worker or 'no process'})" for one in left[:_MOST_NAMED]]
     return ", ".join(parts) + (", …" if len(left) > _MOST_NAMED else "")
@@ -350,7 +350,7 @@ def wait_for_end(store: Store, run_id: str, seconds: float) -> str:
         ):
             return f"run {run_id} is not complete: stopped by {stopped_by}. {hint}"
         if time.monotonic() >= until:
-            left = f": {_under_way(members)}" if members else ""
+            left = f": {_unfinished_parts(members)}" if members else ""
             resumed = f"`proctor resume {run_id}{store_option(store)}` runs parts without a process"
             return f"run {run_id} is not complete after {seconds:g} s{left}. {resumed}"
         time.sleep(_LOOK_SECONDS)

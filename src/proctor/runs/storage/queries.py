@@ -109,12 +109,12 @@ def list_runs(  # noqa: PLR0913 - a filter each
         StoreError: the store cannot be read.
     """
     check_count("limit", limit)
-    run_kind = _named_so(list(RunKind), "kind", kind)
+    run_kind = _member_named(list(RunKind), "kind", kind)
     run_filter = RunFilter(
         agent=agent,
         eval_set=eval_set,
-        outcome=[_named_so(_ENDS, "outcome", outcome)] if outcome is not None else (),
-        state=[_named_so(list(RunState), "state", state)] if state is not None else (),
+        outcome=[_member_named(_ENDS, "outcome", outcome)] if outcome is not None else (),
+        state=[_member_named(list(RunState), "state", state)] if state is not None else (),
         since=since,
         until=until,
     )
@@ -132,7 +132,7 @@ _ENDS = [Outcome.PASSED, Outcome.FAILED, Outcome.ERROR, Outcome.INCONCLUSIVE, Ou
 """The possible outcomes of a run."""
 
 
-def _named_so(names: Sequence[_Name], what: str, value: str) -> _Name:
+def _member_named(names: Sequence[_Name], what: str, value: str) -> _Name:
     """Return the member of `names` that equals `value`."""
     for name in names:
         if name == value:

@@ -75,7 +75,7 @@ def match(plan: Plan, conversations: Sequence[TracedConversation]) -> Matched:
             )
             continue
         if place in matched.by_case:
-            place = _once_more(plan, place)
+            place = _repeat_case(plan, place)
         matched.by_case[place] = conversation
         case = plan.sets[place[0]].source.case(place[1])
         if (turn := differing_turn(conversation, case)) is not None:
@@ -190,7 +190,7 @@ class _Extended:
         return map(self.case, range(self._base + len(self._more)))
 
 
-def _once_more(plan: Plan, place: Where) -> Where:
+def _repeat_case(plan: Plan, place: Where) -> Where:
     """Add a case to the plan again; return its place in the plan."""
     number, index = place
     chosen = plan.sets[number]

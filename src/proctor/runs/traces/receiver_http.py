@@ -63,13 +63,13 @@ class OtlpHandler(BaseHTTPRequestHandler):
             self._answer(503, b"too many requests at once: try again", "text/plain")
             return
         try:
-            self._take_one()
+            self._receive_request()
         finally:
             self._room.release()
 
     def handle_one_request(self) -> None:
         """Read and answer one request, including its first line and headers, within the time limit."""
-        patience = Timer(self.most_seconds, self._give_up)  # a read's timeout restarts with each byte
+        patience = Timer(self.most_seconds, self._disconnect)  # a read's timeout restarts with each byte
         patience.daemon = True
         patience.start()
         try:
@@ -77,7 +77,7 @@ class OtlpHandler(BaseHTTPRequestHandler):
         finally:
             patience.cancel()
 
-    def _give_up(self) -> None:
+    def _disconnect(self) -> None:
         """Disconnect a client that takes too long."""
         with suppress(OSError):
             self.connection.shutdown(socket.SHUT_RD)
@@ -91,7 +91,7 @@ class OtlpHandler(BaseHTTPRequestHandler):
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - http.server's name
         """Log nothing: the receiver counts requests."""
 
-    def _take_one(self) -> None:
+    def _receive_request(self) -> None:
         kind = self.headers.get_content_type()
         try:
             self._check()

@@ -91,7 +91,7 @@ def left_plan(conversation: UserConversation) -> Iterator[UserFault]:
         why = (
             _out_of_role(text, so_far)
             or _forbidden(text, conversation)
-            or _off_plan(text, known.before(turn))
+            or _off_script_reason(text, known.before(turn))
         )
         if why:
             yield new_fault(FaultKind.LEFT_PLAN, turn, text, why)
@@ -147,7 +147,7 @@ def _forbidden(text: str, conversation: UserConversation) -> str:
     return ""
 
 
-def _off_plan(text: str, known: KnownFacts) -> str:
+def _off_script_reason(text: str, known: KnownFacts) -> str:
     """Return why a request is off script: it shares no word with anything that the user knows. Empty if it is not."""
     if not (known.is_english and is_english(text)):
         return ""

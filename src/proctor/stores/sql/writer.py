@@ -120,10 +120,10 @@ class Writer:
         database = self._try(self._place.connect)
         end: _End | None = None
         while end is None:
-            items, end = self._take_queued()
+            items, end = self._dequeue()
             if database is not None and (items or end is None):
                 self._try(partial(self._commit, database, [rows for rows, _ in items]))
-            self._tell(items)
+            self._report_committed(items)
         if database is not None:
             if end.summary is not None:
                 self._try(partial(self._commit, database, [], end))
@@ -145,7 +145,7 @@ class Writer:
             self._error = StoreError(f"{self._place.name}: the store cannot be written: {what}")
         return None
 
-    def _take_queued(self) -> tuple[list[tuple[Rows, object]], _End | None]:
+    def _dequeue(self) -> tuple[list[tuple[Rows, object]], _End | None]:
         """Everything that is queued; nothing, when there was nothing for a while."""
         items: list[tuple[Rows, object]] = []
         try:
@@ -166,7 +166,7 @@ class Writer:
             if not queued < self._queue.qsize() < _ENOUGH:
                 break
 
-    def _tell(self, items: list[tuple[Rows, object]]) -> None:
+    def _report_committed(self, items: list[tuple[Rows, object]]) -> None:
         tokens = [token for _, token in items if token is not None]
         if tokens:
             with suppress(Exception):  # the listener may have ended: the records are written all the same

@@ -241,14 +241,14 @@ class InUse:
             if look is not None and not _counts[key]:
                 look()
             _counts[key] += 1
-        self._end = weakref.finalize(self, _let_go, key)
+        self._end = weakref.finalize(self, _release, key)
 
     def end(self) -> None:
         """Give it up; once more changes nothing."""
         self._end()
 
 
-def _let_go(key: tuple[int, int]) -> None:
+def _release(key: tuple[int, int]) -> None:
     with _lock:
         _counts[key] -= 1
         if _counts[key] <= 0:

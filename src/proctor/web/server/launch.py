@@ -99,7 +99,7 @@ def listen(address: Address, *, has_token: bool) -> socket.socket:
         listening.listen(1024)
     except OSError as error:
         listening.close()
-        raise SetupError(_why_not(address, error)) from None
+        raise SetupError(_bind_problem(address, error)) from None
     return listening
 
 
@@ -108,7 +108,7 @@ def _place(address: Address) -> tuple[str | int, ...]:
     return (*place, 0, address.scope) if address.family == socket.AF_INET6 else place
 
 
-def _why_not(address: Address, error: OSError) -> str:
+def _bind_problem(address: Address, error: OSError) -> str:
     if error.errno == errno.EADDRINUSE:
         return (
             f"port {address.port} of {address.host} is taken by another program (maybe by another `proctor web`): "
@@ -162,7 +162,7 @@ def serve_page(
     hides_token = access.token is not None and not sys.stdout.isatty()  # other people may read the output
     announce(f"Proctor is at {url if hides_token else link}  (Ctrl-C ends it)")
     if hides_token:
-        announce(_where_to_sign_in(url, ending.enter_context(login_file(root, port, link))))
+        announce(_sign_in_address(url, ending.enter_context(login_file(root, port, link))))
     if adk_page is not None:
         announce(f"google-adk's own page is at {url}dev-ui/")
     if not is_built():
@@ -180,7 +180,7 @@ def serve_page(
         active.children.close(at_once=True)
 
 
-def _where_to_sign_in(url: str, file: Path | None) -> str:
+def _sign_in_address(url: str, file: Path | None) -> str:
     if file is None:
         return f"Sign in at {url}login with the token."
     return f"The address with the token is in {file}, which only you can read and which the server removes at its end."

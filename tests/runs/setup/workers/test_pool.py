@@ -239,7 +239,7 @@ def test_a_cancelled_trial_does_not_keep_the_worker_that_it_waited_for() -> None
         await made.open()
         silent = asyncio.create_task(record(made, "silent", slot=slot))
         await engine.called.wait()
-        alone = asyncio.create_task(made._take_alone())
+        alone = asyncio.create_task(made._acquire_alone())
         await asyncio.sleep(0)
         alone.cancel()
         await asyncio.wait([alone])

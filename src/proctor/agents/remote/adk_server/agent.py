@@ -250,14 +250,14 @@ async def find_app(address: Address) -> Place:
     place = Place(address.at(above), unquote(last))
     apps = await _apps(place.server)
     if apps is None and last and (apps := await _apps(address)) is not None:
-        return Place(address, _only(address, apps))
+        return Place(address, _only_app(address, apps))
     if not last:
         if apps is None:
             raise AgentLoadError(
                 f"The agent {KIND}:{address.shown} names no app, and {address.shown.rstrip('/')}/list-apps does not name its "
                 f"apps. Is it an ADK server? Name the app: {KIND}:{_app_url(address, 'APP')}"
             )
-        return Place(address, _only(address, apps))
+        return Place(address, _only_app(address, apps))
     if apps is not None and place.app not in apps:
         raise AgentLoadError(
             f"The agent {KIND}:{address.shown}: its server has no app {place.app!r}."
@@ -281,7 +281,7 @@ async def _apps(server: Address) -> list[str] | None:
     return [name for name in names if isinstance(name, str)]
 
 
-def _only(address: Address, apps: list[str]) -> str:
+def _only_app(address: Address, apps: list[str]) -> str:
     if len(apps) == 1:
         return apps[0]
     if not apps:

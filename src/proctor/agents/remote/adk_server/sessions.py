@@ -113,9 +113,9 @@ class Sessions:
             if remote_session is not None and remote_session.is_ours:
                 await self._delete(remote_session.path)
         finally:
-            self._leave(session)
+            self._release(session)
 
-    def _leave(self, session: Session) -> None:
+    def _release(self, session: Session) -> None:
         key = (session.user_id, session.id)
         place: _Place | None = session.memory.pop(_PLACE, None)
         if place is None:

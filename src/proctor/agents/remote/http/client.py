@@ -139,7 +139,7 @@ class HttpClient:
             request_headers["Content-Type"] = JSON
         method = method or ("GET" if content is None else "POST")
         limit = asyncio.timeout(self.bounds.longest)
-        client, idle = self._take()
+        client, idle = self._acquire_client()
         try:
             async with limit:
                 response = await self._patiently(
@@ -165,7 +165,7 @@ class HttpClient:
         """Return the first response that is not a request to wait, after those waits."""
         left = self.bounds.patience
         while True:
-            response = await self._once(client, request)
+            response = await self._send_once(client, request)
             if response.status_code in _ANSWERS or response.status_code in allow:
                 return response
             try:
@@ -178,7 +178,7 @@ class HttpClient:
             left -= retry_after
             await asyncio.sleep(retry_after)
 
-    async def _once(self, client: httpx.AsyncClient, request: _Request) -> httpx.Response:
+    async def _send_once(self, client: httpx.AsyncClient, request: _Request) -> httpx.Response:
         import httpx
 
         method, url, content, headers = request
@@ -218,7 +218,7 @@ class HttpClient:
             ) from None
         return text.encode("utf-8", "replace")
 
-    def _take(self) -> tuple[httpx.AsyncClient, list[httpx.AsyncClient]]:
+    def _acquire_client(self) -> tuple[httpx.AsyncClient, list[httpx.AsyncClient]]:
         """Return a client of this event loop for one request, and the list to put it back into."""
         loop = asyncio.get_running_loop()
         if self._loop is not loop:

@@ -77,13 +77,13 @@ def from_httpx(error: Exception, address: Address, *, answering: bool) -> AgentE
 
     none = httpx.ConnectError | httpx.ConnectTimeout | httpx.PoolTimeout | httpx.ProxyError | UnicodeError
     if isinstance(error, none):  # UnicodeError: a host name that no resolver accepts
-        why = f"{_why_no_connection(error, address)}{_proxy_hint(address)}"
+        why = f"{_connection_problem(error, address)}{_proxy_hint(address)}"
         return NotConnectedError(address.hide(f"the agent at {address.shown} cannot be reached: {why}"))
     if isinstance(error, httpx.TimeoutException):
         if answering:
             return truncation_error(address, "began to answer and then sent nothing for too long")
         return unreachable(address, "took the connection and sent no answer")
-    if isinstance(error, httpx.NetworkError) or _broke_off(error):
+    if isinstance(error, httpx.NetworkError) or _is_connection_lost(error):
         if answering:
             return truncation_error(
                 address, f"broke off in the middle of its answer ({safe_str(error) or 'connection reset'})"
@@ -92,7 +92,7 @@ def from_httpx(error: Exception, address: Address, *, answering: bool) -> AgentE
     return broke(address, f"does not speak HTTP as it should: {safe_str(error)}")
 
 
-def _broke_off(error: Exception) -> bool:
+def _is_connection_lost(error: Exception) -> bool:
     """Return whether the connection ended too early; httpx has one class for this and for invalid data."""
     import httpx
 
@@ -101,7 +101,7 @@ def _broke_off(error: Exception) -> bool:
     )
 
 
-def _why_no_connection(error: Exception, address: Address) -> str:
+def _connection_problem(error: Exception, address: Address) -> str:
     import httpx
 
     for cause in _causes(error):

@@ -163,7 +163,7 @@ class Reply:
             raise from_httpx(error, self._address, answering=True) from None
         if unpack is not None and not unpack.eof:
             raise self.truncation_error("broke off in the middle of its packed answer")
-        await self._nothing_behind()
+        await self._reject_trailing_bytes()
 
     async def close(self) -> None:
         """End the answer: keep the connection if it was read to the end, otherwise close it."""
@@ -216,7 +216,7 @@ class Reply:
         except zlib.error as error:
             raise self.broke(f"declares a compressed answer, but it is not ({error})") from None
 
-    async def _nothing_behind(self) -> None:
+    async def _reject_trailing_bytes(self) -> None:
         """Reject bytes after the answer's end: the next trial would read them as its answer."""
         connection = self._response.stream
         for name in ("_stream", "_httpcore_stream", "_stream", "_connection"):
@@ -295,10 +295,10 @@ class StreamReader:
                 return
             whole = bytes(self._line + line.rstrip(b"\r\n")) if self._line else line.rstrip(b"\r\n")
             self._line.clear()
-            if (event := self._take(whole)) is not None:
+            if (event := self._add_line(whole)) is not None:
                 yield event
 
-    def _take(self, line: bytes) -> ServerEvent | None:
+    def _add_line(self, line: bytes) -> ServerEvent | None:
         if self._at_start:
             self._at_start = False
             line = line.removeprefix(_BOM)

@@ -148,7 +148,7 @@ class Completion:
         for message in _list(data.get("messages"), "messages"):
             self._begin(message)
         if choices:
-            self._take(choices[0])
+            self._add_choice(choices[0])
 
     def hide_in_whole(self, hide: Callable[[str], str]) -> None:
         """Hide secrets in texts that came in pieces, each with only a part of one."""
@@ -157,7 +157,7 @@ class Completion:
             for call in message.calls:
                 call.pieces = [hide(call.arguments)]
 
-    def _take(self, choice: object) -> None:
+    def _add_choice(self, choice: object) -> None:
         if not isinstance(choice, Mapping):
             raise AgentError(f"a choice of the agent's answer is {safe_repr(choice)}; expected an object")
         if "message" in choice:
@@ -214,7 +214,7 @@ def events_of(completion: Completion) -> Iterator[Event]:
     if last_event is not None:  # the sum of all model calls: their shares are unknown
         last_event.usage_metadata, last_event.model_version = completion.usage, completion.model
     yield from events
-    if (broken := _broken_off(completion.finish)) is not None:
+    if (broken := _incomplete_reason(completion.finish)) is not None:
         yield Event(error_code=completion.finish, error_message=broken, model_version=completion.model)
 
 
@@ -223,7 +223,7 @@ _WHOLE = frozenset(
 )
 
 
-def _broken_off(finish: str) -> str | None:
+def _incomplete_reason(finish: str) -> str | None:
     """Return why an answer is not complete, by its finish reason; `None` if it is complete or unknown."""
     if not finish or finish.lower() in _WHOLE:
         return None

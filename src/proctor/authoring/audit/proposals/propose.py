@@ -194,7 +194,7 @@ class _Search:
     async def try_rubrics(self, trial: _RubricTrial) -> Proposal | None:
         """Ask the judge; return the proposal if the recorded conversation passes and a mutant fails, within the limits of the judges."""
         case = trial.case
-        failed = await self._failed_with(trial.scorer, case, trial.change.keys)
+        failed = await self._failed_mutants(trial.scorer, case, trial.change.keys)
         if not failed:
             return None
         is_new = RUBRICS not in self._config.criteria
@@ -219,14 +219,14 @@ class _Search:
             value = change.value(case.recording)
             changed = case.recording.case.model_copy(update={change.key: value})
             scorer = self._case_scorer(case, config, changed, _options())
-            failed = await self._failed_with(scorer, case, keys)
+            failed = await self._failed_mutants(scorer, case, keys)
             note = f'needs "{change.metric}": 1.0 in {self._source}' if is_new else change.note
             snippet = _in_format_of(case.plan.source.label, {change.key: value})
             if failed:
                 where, eval_id = case.audit.place, case.audit.eval_id
                 yield self._proposal(where, change.text, snippet, failed, note=note, eval_id=eval_id)
 
-    async def _failed_with(
+    async def _failed_mutants(
         self, scorer: CaseScorer | None, case: AuditedCase, keys: Collection[Key]
     ) -> set[Key]:
         """Return the mutants of a case that fail; none if its recorded conversation does not pass."""

@@ -70,8 +70,8 @@ def find(searches: Sequence[Search], seconds: float) -> list[Span]:
     ]
     started = time.monotonic()
     try:
-        process = _take_process()
-        spans = _ask(process, request, len(searches))
+        process = _acquire_process()
+        spans = _request(process, request, len(searches))
     except OSError as error:
         raise MetricError(
             f"cannot run the process that searches with regular expressions: {error}"
@@ -96,7 +96,7 @@ def show_pattern(pattern: str) -> str:
     return code_mark(show_name(pattern)) if pattern else "the empty pattern"
 
 
-def _take_process() -> subprocess.Popen[bytes]:
+def _acquire_process() -> subprocess.Popen[bytes]:
     while _idle:
         process = _idle.pop()
         if process.poll() is None:
@@ -110,7 +110,7 @@ def _take_process() -> subprocess.Popen[bytes]:
     )
 
 
-def _ask(process: subprocess.Popen[bytes], request: list[object], count: int) -> list[Span]:
+def _request(process: subprocess.Popen[bytes], request: list[object], count: int) -> list[Span]:
     """Return the answers of a child process: fewer than `count` if it ended before."""
     requests, answers = cast("IO[bytes]", process.stdin), cast("IO[bytes]", process.stdout)
     requests.write(json.dumps(request).encode() + b"\n")

@@ -108,7 +108,7 @@ def differences(own: Facts, workers: Sequence[tuple[str, Facts]]) -> Iterator[st
         yield from _other_versions(name, "this process", own["versions"], facts["versions"])
         for key, what in (("source_hash", "the source of the agent"), ("modules", "a module of the agent")):
             if own[key] is not None and own[key] != facts[key]:
-                yield f"{name}: {what} differs from this process{_which(own[key], facts[key])}"
+                yield f"{name}: {what} differs from this process{_different_modules(own[key], facts[key])}"
         yield from _other_versions(name, first, known_there, facts["versions"])
         if facts["info"] != first_facts["info"]:
             yield f"{name}: the agent describes itself differently from {first} (instructions or tools)"
@@ -120,7 +120,7 @@ def _other_versions(name: str, other: str, before: Facts, now: Facts) -> Iterato
             yield f"{name} has {package} {now[package]}, and {other} has {before[package]}"
 
 
-def _which(own: Any, there: Any) -> str:
+def _different_modules(own: Any, there: Any) -> str:
     """Return the names of the modules that differ."""
     if not isinstance(own, dict):
         return ""

@@ -86,7 +86,7 @@ class ProcessWorker:
         """Hand each answer to its trial until the process ends."""
         try:
             while True:
-                self._take_answer(child, await child.receive_line())
+                self._set_answer(child, await child.receive_line())
         except AgentError as error:
             self._why, self._is_crash = str(error), child.has_crashed
         finally:
@@ -94,7 +94,7 @@ class ProcessWorker:
                 if not waiting.done():
                     waiting.set_exception(WorkerLostError(self._why, is_crash=self._is_crash))
 
-    def _take_answer(self, child: Child, line: bytes) -> None:
+    def _set_answer(self, child: Child, line: bytes) -> None:
         """Hand an answer to its trial, unless that was cancelled.
 
         Raises:

@@ -163,10 +163,10 @@ class RayEngine:
             await asyncio.wait_for(done, _TO_CONNECT)
         except TimeoutError:
             raise SetupError(
-                f"{self._not_there}: no answer within {_TO_CONNECT:g} s. {self._remedy}"
+                f"{self._cluster_error}: no answer within {_TO_CONNECT:g} s. {self._remedy}"
             ) from None
         except Exception as error:  # noqa: BLE001 - Ray raises errors of many kinds
-            raise SetupError(f"{self._not_there}: {_first_line(error)}. {self._remedy}") from None
+            raise SetupError(f"{self._cluster_error}: {_first_line(error)}. {self._remedy}") from None
 
     def _live(
         self, loop: asyncio.AbstractEventLoop, connected: asyncio.Future[None], closed: asyncio.Future[None]
@@ -209,7 +209,7 @@ class RayEngine:
             self._init(arguments, attempts - 1)
 
     @property
-    def _not_there(self) -> str:
+    def _cluster_error(self) -> str:
         return f"on: the cluster of Ray at {self._address} cannot be used"
 
     @property

@@ -109,9 +109,9 @@ class _Running:
         if (user := self.request.get("user")) is None:
             return None
         settings = {"criteria": {}, "user_simulator_config": self.request["user_settings"]}
-        return Play(WorkerUsers(user, self._ask).play, case, EvalConfig.model_validate(settings))
+        return Play(WorkerUsers(user, self._request).play, case, EvalConfig.model_validate(settings))
 
-    async def _ask(self, question: bytes) -> Mapping[str, Any]:
+    async def _request(self, question: bytes) -> Mapping[str, Any]:
         self._reply = asyncio.get_running_loop().create_future()
         self.send(question)
         return await self._reply

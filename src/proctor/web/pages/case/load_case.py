@@ -100,7 +100,7 @@ class CaseLoader:
             self.total,
             previous=previous,
             following=following,
-            before=self._before(),
+            before=self._previous_result(),
             hint=hint,
         )
 
@@ -137,7 +137,7 @@ class CaseLoader:
             raise UnknownNameError(f"no trial {number}: the case {self.view.case.eval_id!r} has {available}")
         return numbers.index(number)
 
-    def _before(self) -> CaseBefore | None:
+    def _previous_result(self) -> CaseBefore | None:
         """Return the result of the case in the last earlier run of the same agent that decided it."""
         entries = self._store.index()
         ids = [one.run_id for one in entries]

@@ -138,18 +138,18 @@ class _Waterfall:
         agents = {id(event): parts for event, parts in agent_events(self.turn)}
         for event in self.turn.events:
             if id(event) in agents:
-                self._take(event, agents[id(event)], last)
+                self._add_event(event, agents[id(event)], last)
             last = event.timestamp or last
         yield self.head()
         authors = list(dict.fromkeys(one.author for one in self.steps))
-        yield from self._inside(several=len(authors) > 1)
+        yield from self._nested_spans(several=len(authors) > 1)
 
     def head(self) -> SpanPart:
         """Return the span of the turn."""
         begin = self.turn.started_at or None
         return self._part(0, "turn", f"turn {self.index + 1}", "", begin, self.turn.duration, "clock")
 
-    def _take(self, event: Event, parts: Sequence[Part], last: float | None) -> None:
+    def _add_event(self, event: Event, parts: Sequence[Part], last: float | None) -> None:
         if event.usage_metadata is not None or event.model_version is not None:
             self._model(event, last)
         elif event.error_code:
@@ -194,7 +194,7 @@ class _Waterfall:
 
     # --- spans -------------------------------------------------------------------------------------------------------
 
-    def _inside(self, *, several: bool) -> Iterator[SpanPart]:
+    def _nested_spans(self, *, several: bool) -> Iterator[SpanPart]:
         before = None
         for place, step in enumerate(self.steps):
             if several and step.author != before:

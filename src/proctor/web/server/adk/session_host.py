@@ -82,7 +82,7 @@ class SessionHost:
             }
             talk.note({**document, **identity})
         while len(self._talks) >= MOST_SESSIONS:
-            await self._leave(self._talks.popitem(last=False)[1])
+            await self._end_talk(self._talks.popitem(last=False)[1])
         self._talks[user_id, session_id] = talk
         return self._json(talk)
 
@@ -112,7 +112,7 @@ class SessionHost:
     async def delete(self, user_id: str, session_id: str) -> None:
         """Forget a session."""
         if (talk := self._talks.pop((user_id, session_id), None)) is not None:
-            await self._leave(talk)
+            await self._end_talk(talk)
 
     async def remember(self, user_id: str, session_id: str) -> None:
         """Refuse: only agents of google-adk have a memory service."""
@@ -162,7 +162,7 @@ class SessionHost:
     async def close(self) -> None:
         """End every session, and close the agent."""
         while self._talks:
-            await self._leave(self._talks.popitem()[1])
+            await self._end_talk(self._talks.popitem()[1])
         if (close := getattr(self._agent, "close", None)) is not None:
             await settle(close())
 
@@ -184,7 +184,7 @@ class SessionHost:
             await settle(begin(talk.session, _CASE))
         talk.has_begun = True
 
-    async def _leave(self, talk: _HostedSession) -> None:
+    async def _end_talk(self, talk: _HostedSession) -> None:
         end = getattr(self._agent, "end", None)
         if talk.has_begun and end is not None:
             with suppress(Exception):  # a failure at the end of a session must not affect other sessions

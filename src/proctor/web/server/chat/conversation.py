@@ -180,7 +180,7 @@ class Chat:
             self._add_entry("failure", text=f"{clean(failure.cause, lines=True)}; this turn is discarded")
         else:
             self._messages = [turn.user_content for turn in self.talk.turns]
-            await self._take_state()
+            await self._record_state()
         for note in self.talk.notes:
             self._add_entry("note", text=note)
         self.talk.notes.clear()
@@ -190,7 +190,7 @@ class Chat:
         self.state = "broken" if lost else "ready"
         self._add_entry("end", value={"state": self.state, "turns": len(self.talk.turns)})
 
-    async def _take_state(self) -> None:
+    async def _record_state(self) -> None:
         try:
             async with asyncio.timeout(CLOSING):
                 self.session_state = await self.talk.final_state()

@@ -155,14 +155,14 @@ def _management(store: Store, run_id: str) -> RunManagement:
         annotation,
         standing,
         baselines=names,
-        why_no_baseline=_why_no_baseline(store, standing.state),
+        why_no_baseline=_baseline_problem(store, standing.state),
         why_not_deleted="it is in progress" if is_running else baseline_text,
         scorings=len(store.judgings(run_id)),
         labels=len(store.labels(run_id)),
     )
 
 
-def _why_no_baseline(store: Store, state: RunState) -> str:
+def _baseline_problem(store: Store, state: RunState) -> str:
     if store_file(store.url) is None:
         return "this store is not a file: baselines are kept next to one"
     return "" if state is RunState.FINISHED else f"it is {state.value}"

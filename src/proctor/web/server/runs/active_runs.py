@@ -197,17 +197,17 @@ class ChildRuns:
             for message in _read_messages(child.messages):
                 if "run" in message:
                     return message
-                self._give_up(child, message["problems"])
+                self._discard(child, message["problems"])
             if ended:
-                self._give_up(child, [_problem(child.output.read_bytes())])
+                self._discard(child, [_problem(child.output.read_bytes())])
             time.sleep(_LOOK_EVERY)
         child.process.kill()
         text = f"no run started within {seconds:.0f} s: check what the agent does on import and when it is opened"
-        self._give_up(child, [{"message": text, "kind": "AgentLoadError"}])
+        self._discard(child, [{"message": text, "kind": "AgentLoadError"}])
         raise AssertionError("unreachable")
 
     @staticmethod
-    def _give_up(child: ChildRun, problems: Sequence[Mapping[str, object]]) -> None:
+    def _discard(child: ChildRun, problems: Sequence[Mapping[str, object]]) -> None:
         try:
             child.process.wait(5)
         except subprocess.TimeoutExpired:  # nothing was run, and no one would wait for its end

@@ -227,7 +227,7 @@ class Follower:
         documents = {position: self._newest[position] for position in positions if position in self._newest}
         if missing and self._store is not None:
             rows = await run_in_threadpool(self._read_rows, self._store, missing)
-            documents |= {row.position: _keep(self._newest, row) for row in rows}
+            documents |= {row.position: _store_row(self._newest, row) for row in rows}
         return [documents[position] for position in positions if position in documents]  # empty after `close`
 
     # --- reading -----------------------------------------------------------------------------------------------------
@@ -237,7 +237,7 @@ class Follower:
             while True:
                 began = time.monotonic()
                 self._apply(await run_in_threadpool(self._read))
-                if self.is_over or self._may_go(time.monotonic()):
+                if self.is_over or self._is_expired(time.monotonic()):
                     return
                 took = time.monotonic() - began
                 await asyncio.sleep(max(PAUSE, 2 * took))  # do not overload a slow store
@@ -250,7 +250,7 @@ class Follower:
         finally:
             self._notify()
 
-    def _may_go(self, now: float) -> bool:
+    def _is_expired(self, now: float) -> bool:
         return not self.listeners and now - self.left_at > LINGER
 
     def _read(self) -> _Update:
@@ -309,7 +309,7 @@ class Follower:
             self._newest.pop(at, None)  # an older row of the case is stale
         for row in update.rows:
             self._costs[row.position] = row.cost
-            _keep(self._newest, row)
+            _store_row(self._newest, row)
         self.log += update.decided
         now = time.monotonic()
         self._rate.see(now, update.standing.trials)
@@ -365,7 +365,7 @@ def _ranges(positions: Sequence[int]) -> list[range]:
     return ranges
 
 
-def _keep(newest: OrderedDict[int, bytes], row: CaseRow) -> bytes:
+def _store_row(newest: OrderedDict[int, bytes], row: CaseRow) -> bytes:
     """Cache a row as JSON, and remove the oldest ones beyond the limit."""
     document = row.model_dump_json().encode()
     newest[row.position] = document

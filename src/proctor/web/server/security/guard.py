@@ -122,7 +122,7 @@ class SecurityMiddleware:
         elif self.access.token and (
             request.path in _LOGIN_FILES or not is_authenticated(request, self.access.token)
         ):
-            await _log_in(request, body, self.access.token, send)
+            await _login_response(request, body, self.access.token, send)
         else:
             await self._answer(scope, _replay_body(body, receive), send)
 
@@ -239,7 +239,7 @@ _NO_TOKEN = Refusal(
 )
 
 
-async def _log_in(request: RequestInfo, body: bytes, token: str, send: _HeaderSender) -> None:
+async def _login_response(request: RequestInfo, body: bytes, token: str, send: _HeaderSender) -> None:
     """Respond to a client without a token: with the login page, with a cookie after a login, or with a refusal."""
     if request.path == LOGIN and request.method == "POST":
         if same(_token_in(body), token):

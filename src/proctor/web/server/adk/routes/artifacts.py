@@ -27,7 +27,7 @@ class SaveArtifact(AdkRequest):
 @router.get(_ALL, response_model=None)
 async def adk_list_artifacts(adk: AdkDep, app_name: str, user_id: str, session_id: str) -> Response:
     """List the names of a session's artifacts."""
-    return answer(await _ask(adk, app_name, "names", [], user_id, session_id))
+    return answer(await _call_artifacts(adk, app_name, "names", [], user_id, session_id))
 
 
 @router.post(_ALL, response_model=None)
@@ -36,7 +36,9 @@ async def adk_save_artifact(
 ) -> Response:
     """Store a new version of an artifact."""
     part, metadata = request.artifact, request.custom_metadata
-    artifact = await _ask(adk, app_name, "save", None, user_id, session_id, request.filename, part, metadata)
+    artifact = await _call_artifacts(
+        adk, app_name, "save", None, user_id, session_id, request.filename, part, metadata
+    )
     if artifact is None:
         raise NotPossibleError("this agent has no artifacts: only agents of google-adk support them")
     return answer(artifact)
@@ -47,7 +49,7 @@ async def adk_describe_artifact_version(
     adk: AdkDep, app_name: str, user_id: str, session_id: str, artifact_name: str, version_id: str
 ) -> Response:
     """Return the metadata of one version."""
-    every = await _ask(adk, app_name, "artifact_metadata", [], user_id, session_id, artifact_name)
+    every = await _call_artifacts(adk, app_name, "artifact_metadata", [], user_id, session_id, artifact_name)
     version = _version(version_id)
     versions = [one for one in every if version is None or one.get("version") == version]
     return answer(require_found(versions[-1] if versions else None, "Artifact version not found"))
@@ -58,7 +60,9 @@ async def adk_describe_artifact(
     adk: AdkDep, app_name: str, user_id: str, session_id: str, artifact_name: str
 ) -> Response:
     """Return the metadata of all versions."""
-    return answer(await _ask(adk, app_name, "artifact_metadata", [], user_id, session_id, artifact_name))
+    return answer(
+        await _call_artifacts(adk, app_name, "artifact_metadata", [], user_id, session_id, artifact_name)
+    )
 
 
 @router.get(f"{_ONE}/versions/{{version_id}}", response_model=None)
@@ -67,7 +71,7 @@ async def adk_load_artifact_version(
 ) -> Response:
     """Return an artifact in one version, or in the `latest`."""
     version = _version(version_id)
-    artifact = await _ask(adk, app_name, "load", None, user_id, session_id, artifact_name, version)
+    artifact = await _call_artifacts(adk, app_name, "load", None, user_id, session_id, artifact_name, version)
     return answer(require_found(artifact, "Artifact not found"))
 
 
@@ -76,7 +80,7 @@ async def adk_list_artifact_versions(
     adk: AdkDep, app_name: str, user_id: str, session_id: str, artifact_name: str
 ) -> Response:
     """List the versions of an artifact."""
-    return answer(await _ask(adk, app_name, "versions", [], user_id, session_id, artifact_name))
+    return answer(await _call_artifacts(adk, app_name, "versions", [], user_id, session_id, artifact_name))
 
 
 @router.get(_ONE, response_model=None)
@@ -89,7 +93,7 @@ async def adk_load_artifact(
     version: Annotated[int | None, Query(ge=0)] = None,
 ) -> Response:
     """Return an artifact, by default in its last version."""
-    artifact = await _ask(adk, app_name, "load", None, user_id, session_id, artifact_name, version)
+    artifact = await _call_artifacts(adk, app_name, "load", None, user_id, session_id, artifact_name, version)
     return answer(require_found(artifact, "Artifact not found"))
 
 
@@ -98,10 +102,10 @@ async def adk_delete_artifact(
     adk: AdkDep, app_name: str, user_id: str, session_id: str, artifact_name: str
 ) -> None:
     """Delete an artifact with all its versions."""
-    await _ask(adk, app_name, "delete", None, user_id, session_id, artifact_name)
+    await _call_artifacts(adk, app_name, "delete", None, user_id, session_id, artifact_name)
 
 
-async def _ask(adk: AdkState, app_name: str, method: str, otherwise: Any, *args: Any) -> Any:
+async def _call_artifacts(adk: AdkState, app_name: str, method: str, otherwise: Any, *args: Any) -> Any:
     """Call a method of an app's artifacts; return `otherwise` if the agent has none."""
 
     async def call() -> Any:

@@ -51,7 +51,7 @@ async def adk_run(adk: AdkDep, request: RunAgent, connection: Request) -> Respon
     app_name, turn = await _check_request(adk, request, streaming=False)
     try:
         events = adk.run(app_name, turn)
-        return await _unless_left(connection, events)
+        return await _until_disconnect(connection, events)
     except Exception as error:
         if status_of(error) is not None:
             raise
@@ -67,7 +67,7 @@ async def adk_run_sse(adk: AdkDep, request: RunAgent) -> StreamingResponse:
     return StreamingResponse(_lines(events, splits=splits), media_type="text/event-stream")
 
 
-async def _unless_left(connection: Request, events: AsyncGenerator[Json, None]) -> Response:
+async def _until_disconnect(connection: Request, events: AsyncGenerator[Json, None]) -> Response:
     """Return all events; stop the agent if the client disconnects."""
     work = asyncio.ensure_future(_all(events))
     try:
