@@ -50,15 +50,15 @@ def test_environment(tmp_path):
     assert not {"SAMPLE_API_KEY", "NO_COLOR", "GOOGLE_CLOUD_PROJECT", "PROCTOR_STORE"} & set(os.environ)
     os.environ["LEFT_BEHIND"] = "1"
     sys.path.insert(0, str(tmp_path))
-    (tmp_path / "left_behind.py").touch()
+    (tmp_path / "left_over.py").touch()
     (tmp_path / "folder").mkdir()
-    import left_behind, folder
+    import left_over, folder
 
 def test_environment_is_restored():
     assert "LEFT_BEHIND" not in os.environ
-    assert not {"left_behind", "folder"} & set(sys.modules)
+    assert not {"left_over", "folder"} & set(sys.modules)
     with pytest.raises(ImportError):
-        import left_behind
+        import left_over
 
 @pytest.mark.skipif(True, reason="left out by its mark")
 def test_by_mark():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from proctor.schema.evidence.event import why_cut_off
+from proctor.schema.evidence.event import incomplete_answer_reason
 
 
 @pytest.mark.parametrize(
@@ -18,9 +18,9 @@ from proctor.schema.evidence.event import why_cut_off
     ],
 )
 def test_truncated_answer_is_reported(reason: str, message: str) -> None:
-    assert message in (why_cut_off(reason) or "")
+    assert message in (incomplete_answer_reason(reason) or "")
 
 
 @pytest.mark.parametrize("reason", ["stop", "STOP", "tool_calls", "end_turn", "", "None", "lengthy"])
 def test_any_other_end_is_none(reason: str) -> None:
-    assert why_cut_off(reason) is None
+    assert incomplete_answer_reason(reason) is None

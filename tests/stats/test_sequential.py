@@ -8,7 +8,7 @@ import pytest
 import scipy
 from hypothesis import example, given, settings, strategies as st
 
-from proctor.stats.sequential import FUTILE, ShareBounds, look_levels, share_bounds, spent_by
+from proctor.stats.sequential import FUTILE, ShareBounds, alpha_spent, look_levels, share_bounds
 
 
 def chances(
@@ -187,7 +187,7 @@ def test_looks_agree_with_the_multivariate_normal_distribution() -> None:
 @example(0.9999999999999999, 1.0, 1)
 def test_the_error_is_spent_bit_by_bit(first: float, second: float, sides: int) -> None:
     less, more = sorted((first, second))
-    assert 0 <= spent_by(less, 0.05, sides=sides) <= spent_by(more, 0.05, sides=sides) <= 0.05 + 1e-12
+    assert 0 <= alpha_spent(less, 0.05, sides=sides) <= alpha_spent(more, 0.05, sides=sides) <= 0.05 + 1e-12
 
 
 @pytest.mark.parametrize("sides", [1, 2])

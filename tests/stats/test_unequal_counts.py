@@ -13,10 +13,10 @@ from proctor.stats import unequal_counts
 from proctor.stats.unequal_counts import (
     TwoCounts,
     case_test,
-    dealt_out_test,
     excess_of_difference,
     least_p_values,
     squared_correlation,
+    trial_permutation_test,
     two_shares_interval,
 )
 
@@ -58,12 +58,12 @@ def parts(draw: st.DrawFn) -> TwoCounts:
 
 @given(st.lists(counts(), min_size=1, max_size=4))
 def test_the_test_is_the_share_of_all_ways_of_dealing_out(cases: list[TwoCounts]) -> None:
-    assert dealt_out_test(cases) == pytest.approx(by_hand(cases), abs=1e-9)
+    assert trial_permutation_test(cases) == pytest.approx(by_hand(cases), abs=1e-9)
 
 
 @given(st.lists(counts() | parts(), min_size=1, max_size=12))
 def test_swapped_runs_have_the_same_p(cases: list[TwoCounts]) -> None:
-    assert dealt_out_test([one.swap() for one in cases]) == dealt_out_test(cases)
+    assert trial_permutation_test([one.swap() for one in cases]) == trial_permutation_test(cases)
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_swapped_runs_have_the_same_p(cases: list[TwoCounts]) -> None:
 def test_one_case_is_fishers_exact_test_to_both_sides(one: TwoCounts) -> None:
     table = [[one.now, one.trials_now - one.now], [one.before, one.trials_before - one.before]]
     tails = [scipy_stats().fisher_exact(table, alternative=way).pvalue for way in ("less", "greater")]
-    assert dealt_out_test([one]) == pytest.approx(min(1.0, 2 * min(tails)))
+    assert trial_permutation_test([one]) == pytest.approx(min(1.0, 2 * min(tails)))
 
 
 @given(counts())
@@ -102,7 +102,7 @@ def test_with_single_trials_the_test_is_mcnemars(found: list[tuple[int, int]]) -
     cases = [TwoCounts(before, 1, now, 1) for before, now in found]
     changed = [now for before, now in found if before != now]
     expected = scipy_stats().binomtest(sum(changed), len(changed)).pvalue if changed else 1.0
-    assert dealt_out_test(cases) == pytest.approx(expected)
+    assert trial_permutation_test(cases) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(("before", "now", "passed"), [(5, 5, 3), (5, 5, 8), (7, 2, 4), (1, 9, 5)])
@@ -138,9 +138,9 @@ def test_many_cases_come_close_to_counting_them(
         for _ in range(cases)
     ]  # fmt: skip
     monkeypatch.setattr(unequal_counts, "_MOST_SUMS", 10**9)
-    exactly = dealt_out_test(drawn)
+    exactly = trial_permutation_test(drawn)
     monkeypatch.setattr(unequal_counts, "_MOST_SUMS", 0)
-    assert dealt_out_test(drawn) == pytest.approx(exactly, rel=0.02, abs=1e-9)
+    assert trial_permutation_test(drawn) == pytest.approx(exactly, rel=0.02, abs=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -156,7 +156,7 @@ def test_many_cases_come_close_to_counting_them(
     ids=["all passed", "all fixed", "100,000 trials", "parts of trials", "parts of 100,000", "no two alike"],
 )
 def test_awkward_counts_have_a_p_value(drawn: list[TwoCounts]) -> None:
-    assert 0 <= dealt_out_test(drawn) <= 1
+    assert 0 <= trial_permutation_test(drawn) <= 1
 
 
 @pytest.mark.parametrize("most", [0, 200, 2_000, 20_000])
@@ -168,7 +168,7 @@ def test_what_is_approximated_depends_on_neither_the_order_nor_the_base(
     for _ in range(20):
         drawn = [TwoCounts(random.randint(0, n), n, 1, 2) for n in random.choices((1, 2, 3, 10), k=12)]
         shuffled = [one.swap() for one in random.sample(drawn, len(drawn))]
-        assert dealt_out_test(shuffled) == pytest.approx(dealt_out_test(drawn), rel=1e-9)
+        assert trial_permutation_test(shuffled) == pytest.approx(trial_permutation_test(drawn), rel=1e-9)
 
 
 def with_trials_from(least: int, most: int, *, cases: int, rate: float, fall: float = 0.0) -> list[TwoCounts]:
@@ -201,20 +201,20 @@ def by_the_normal_distribution(cases: Sequence[TwoCounts]) -> float:
 @pytest.mark.parametrize(("cases", "least", "most"), [(60, 2, 100), (100, 5, 300), (200, 5, 900)])
 def test_trial_counts_without_a_small_common_multiple(cases: int, least: int, most: int, fall: float) -> None:
     drawn = with_trials_from(least, most, cases=cases, rate=0.6, fall=fall)
-    found = dealt_out_test(drawn)
+    found = trial_permutation_test(drawn)
     assert found == pytest.approx(by_the_normal_distribution(drawn), rel=0.15, abs=0.02)
-    assert dealt_out_test([one.swap() for one in drawn]) == pytest.approx(found, rel=1e-6)
+    assert trial_permutation_test([one.swap() for one in drawn]) == pytest.approx(found, rel=1e-6)
 
 
 def test_few_cases_of_such_numbers_are_counted_one_by_one() -> None:
     """All of them broke, which is as far out as it goes, and is one of the sums that count."""
     drawn = [TwoCounts(each - 3, each, 0, 1) for each in (997, 991, 983, 977, 971, 967, 953, 947)]
-    assert dealt_out_test(drawn) == pytest.approx(by_hand(drawn), rel=1e-6)
-    assert dealt_out_test(drawn) > 0
+    assert trial_permutation_test(drawn) == pytest.approx(by_hand(drawn), rel=1e-6)
+    assert trial_permutation_test(drawn) > 0
 
 
 def test_parts_of_trials_lie_between_the_whole_numbers() -> None:
-    found = [dealt_out_test([TwoCounts(9.0, 10, now, 3)] * 8) for now in (1.0, 1.5, 2.0)]
+    found = [trial_permutation_test([TwoCounts(9.0, 10, now, 3)] * 8) for now in (1.0, 1.5, 2.0)]
     assert found[0] < found[1] < found[2]
 
 

@@ -192,7 +192,7 @@ def _model(options: GenerateOptions, problems: list[SetupError]) -> ChatModel | 
 
 def _existing(eval_set: EvalSetLike | None, problems: list[SetupError]) -> list[ConversationScenario]:
     from proctor.files.eval_sets.source import open_eval_set
-    from proctor.runs.load import given_set
+    from proctor.runs.load import read_python_set
 
     if eval_set is None:
         return []
@@ -201,7 +201,7 @@ def _existing(eval_set: EvalSetLike | None, problems: list[SetupError]) -> list[
             source: Any = open_eval_set(Path(eval_set), allow_empty=True)
             cases = [source.case(index) for index in range(len(source))]
         else:
-            cases = list(given_set(eval_set))
+            cases = list(read_python_set(eval_set))
     except SetupError as problem:
         problems.append(problem)
         return []

@@ -57,9 +57,9 @@ class PatientStream(io.TextIOWrapper):
         """Discard further output if `error` means a closed reader; re-raise any other error, such as a full disk."""
         if not (isinstance(error, BrokenPipeError) or (self._is_terminal and error.errno == errno.EIO)):
             raise error
-        self.let_go()
+        self.redirect_to_null()
 
-    def let_go(self) -> None:
+    def redirect_to_null(self) -> None:
         """Redirect the buffer and all further output to the null device."""
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, self.fileno())
@@ -124,7 +124,7 @@ class _Ending:
     def guard(self, function: Callable[..., NoReturn]) -> Callable[..., NoReturn]:
         """Return a replacement for `function`, which ends the process; in a child process it calls the original."""
 
-        def by_code_under_test(*arguments: Any) -> NoReturn:
+        def is_from_tested_code(*arguments: Any) -> NoReturn:
             if os.getpid() != self.process:
                 function(*arguments)
             if self.code == _Ending.code:
@@ -134,7 +134,7 @@ class _Ending:
                 )
             end_now(self.code)
 
-        return by_code_under_test
+        return is_from_tested_code
 
 
 _ending = _Ending()
@@ -185,7 +185,7 @@ def flush_streams() -> None:
             continue
         except (OSError, ValueError):  # the interpreter must not raise it again at exit
             if isinstance(stream, PatientStream) and not stream.closed:
-                stream.let_go()
+                stream.redirect_to_null()
 
 
 # --- The program that started this process: it may pass arguments on standard input, and read a status file ------------

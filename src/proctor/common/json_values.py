@@ -74,7 +74,7 @@ def _members(one: object, other: object) -> list[tuple[object, object]] | None:
 _FENCED = re.compile(r"```(?:json)?[ \t]*\n(.*)\n[ \t]*```", re.DOTALL)
 
 
-def whole_json(text: str) -> Json:
+def parse_whole_json(text: str) -> Json:
     """Parse a text that is JSON as a whole, possibly within one code fence; raises as `strict_json`.
 
     It never searches for JSON within a text: the model may quote its material.

@@ -96,7 +96,7 @@ def _values_in(arguments: Sequence[str]) -> Iterator[str]:
         is_next = _OPTION.fullmatch(argument) is not None
 
 
-def hide_in(text: str, secrets: Sequence[str]) -> str:
+def redact_values(text: str, secrets: Sequence[str]) -> str:
     """Return `text` without these secrets."""
     for secret in secrets:
         text = text.replace(secret, HIDDEN)
@@ -106,13 +106,13 @@ def hide_in(text: str, secrets: Sequence[str]) -> str:
 def hide_in_value(value: Any, secrets: Sequence[str]) -> Any:
     """Return a JSON value without these secrets, in keys and texts."""
     if isinstance(value, str):
-        return hide_in(value, secrets)
+        return redact_values(value, secrets)
     if isinstance(value, list):
         return [hide_in_value(item, secrets) for item in value]
     if isinstance(value, dict):
         # a shorter one may be a key of a protocol
         long = [secret for secret in secrets if len(secret) >= _SHORTEST]
-        return {hide_in(key, long): hide_in_value(item, secrets) for key, item in value.items()}
+        return {redact_values(key, long): hide_in_value(item, secrets) for key, item in value.items()}
     return value
 
 
@@ -145,7 +145,7 @@ def _without_quoted_secrets(command: str) -> str:
     secrets = [secret for secret in secrets_in(words) if _QUOTED.search(secret)]
     has_secret = any(secret in word for word in words for secret in secrets)
     return (
-        shlex.join(hide_in(word, secrets) for word in words).replace(f"'{HIDDEN}'", HIDDEN)
+        shlex.join(redact_values(word, secrets) for word in words).replace(f"'{HIDDEN}'", HIDDEN)
         if has_secret
         else command
     )

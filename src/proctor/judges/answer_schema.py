@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterator
 from math import isfinite
 
-from proctor.common.json_values import whole_json
+from proctor.common.json_values import parse_whole_json
 from proctor.judges.base import UnusableAnswerError
 from proctor.models.base import JsonSchema
 
@@ -18,7 +18,7 @@ def parse_json(text: str) -> object:
         UnusableAnswerError: the text is anything else.
     """
     try:
-        return whole_json(text)
+        return parse_whole_json(text)
     except (ValueError, RecursionError):
         raise UnusableAnswerError("it must be one JSON object and nothing else") from None
 

@@ -396,7 +396,7 @@ def expected_turns(case: CaseView) -> list[Invocation]:
     return case.expected
 
 
-def nothing_recorded(case: CaseView) -> MetricScore:
+def no_recording_score(case: CaseView) -> MetricScore:
     """Return the score of a case without recorded conversation: not applicable, in every invocation."""
     scores = [Score(reason=NOTHING_RECORDED, not_applicable=True) for _ in case.actual]
     return MetricScore(per_invocation=scores, reason=NOTHING_RECORDED, not_applicable=True)

@@ -199,13 +199,13 @@ def explain(report: pytest.TestReport, call: pytest.CallInfo[None], item: pytest
     if add is None or not isinstance(excinfo.value, AssertionError):
         return
     try:
-        for result in results_behind(excinfo)[:_MAX_RESULTS]:
+        for result in failed_results(excinfo)[:_MAX_RESULTS]:
             add(f"proctor: {clean(_name(result))}", _text(result, item.config).strip("\n"))
     except Exception as error:  # noqa: BLE001 - an error here must not damage the report of the failed test
         add("proctor", f"the evidence cannot be shown: {type(error).__name__}: {clean(safe_str(error))}")
 
 
-def results_behind(excinfo: pytest.ExceptionInfo[BaseException]) -> list[RunResult | CaseResult]:
+def failed_results(excinfo: pytest.ExceptionInfo[BaseException]) -> list[RunResult | CaseResult]:
     """Return the results that a failed assertion refers to and that did not pass; each case once.
 
     These are the results named in the statement, and the intermediate values of its parts; if results are none, all results

@@ -55,7 +55,7 @@ def parametrize(metafunc: pytest.Metafunc) -> None:
     try:
         with project.recorded_attempt():
             duplicates = bool(marker.kwargs.get("allow_duplicate_ids") or project.allows_duplicates)
-            for selected_set in find_sets([seen_from(str(one), folder) for one in marker.args]):
+            for selected_set in find_sets([relative_selector(str(one), folder) for one in marker.args]):
                 for case, origin in _cases(
                     selected_set.path, selected_set.case_ids, allow_duplicate_ids=duplicates
                 ):
@@ -83,7 +83,7 @@ def origin_of(case: object, config: pytest.Config) -> Origin | None:
     return config.stash.get(_ORIGINS, {}).get(id(case)) if isinstance(case, EvalCase) else None
 
 
-def seen_from(selector: str, folder: Path) -> str:
+def relative_selector(selector: str, folder: Path) -> str:
     """Return a selector relative to the test file's folder if the path exists there, otherwise to the working folder."""
     name = split_existing(selector, folder)[0]
     path = folder / name
@@ -164,7 +164,7 @@ class Evaluate:
         origins = [self._origin(one) for one in requested_sets]
         own = {**self._marked, **arguments}
         if isinstance(own.get("config"), str | Path):
-            own["config"] = seen_from(str(own["config"]), folder)
+            own["config"] = relative_selector(str(own["config"]), folder)
         options: dict[str, Any] = {"store": self._project.store, **self._project.options, **own}
         options.setdefault("config", _config_of(origins))
         ref = self._agent if agent is None else agent
@@ -215,4 +215,4 @@ def _config_of(origins: Iterable[Origin | None]) -> Path | None:
 def _as_set(one: object, origin: Origin | None, folder: Path) -> Any:
     if isinstance(one, EvalCase):
         return EvalSet(eval_set_id=origin.eval_set_id if origin else "evaluate", eval_cases=[one])
-    return seen_from(str(one), folder) if isinstance(one, str | Path) else one
+    return relative_selector(str(one), folder) if isinstance(one, str | Path) else one

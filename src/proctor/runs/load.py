@@ -78,7 +78,7 @@ def load_eval_set(
         SetupError: two cases of an `EvalSet` share an id.
     """
     if not isinstance(path, str | os.PathLike):
-        return given_eval_set(path, allow_duplicate_ids=allow_duplicate_ids)
+        return read_python_eval_set(path, allow_duplicate_ids=allow_duplicate_ids)
     from proctor.files.eval_sets.source import load_eval_set as load
 
     return load(path, allow_duplicate_ids=allow_duplicate_ids)
@@ -170,7 +170,7 @@ def _is_one(items: list[Any]) -> bool:
     return all_dicts and kind(items) in lists and all(kind(item) is not Kind.EVAL_SET for item in items)
 
 
-def given_set(
+def read_python_set(
     entry: EvalSet | Mapping[str, object],
     *,
     allow_duplicate_ids: bool = False,
@@ -194,8 +194,10 @@ def given_set(
     return EvalSetSource(eval_set, warnings=warnings)
 
 
-def given_eval_set(entry: EvalSet | Mapping[str, object], *, allow_duplicate_ids: bool = False) -> EvalSet:
-    """Return the eval set that `given_set` would read; raises as `given_set`."""
+def read_python_eval_set(
+    entry: EvalSet | Mapping[str, object], *, allow_duplicate_ids: bool = False
+) -> EvalSet:
+    """Return the eval set that `read_python_set` would read; raises as `read_python_set`."""
     from proctor.engine.planning.set_plan import EvalSetSource
 
     eval_set, _ = _read_inline(entry, allow_duplicate_ids=allow_duplicate_ids, allow_unknown_keys=True)

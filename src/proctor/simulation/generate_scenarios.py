@@ -11,7 +11,7 @@ from itertools import pairwise
 from math import ceil
 from typing import TypedDict, cast
 
-from proctor.common.json_values import whole_json
+from proctor.common.json_values import parse_whole_json
 from proctor.common.prompts import read_prompt
 from proctor.common.safe_text import count_text
 from proctor.models.base import ChatModel, Finish, Message, ModelError, ModelOptions, Reply
@@ -295,7 +295,7 @@ def _answer_json(reply: Reply, *, has_schemas: bool) -> object:
     if has_schemas:
         raise _UnusableError("it does not have the requested form")
     try:
-        return whole_json(reply.text)
+        return parse_whole_json(reply.text)
     except (ValueError, RecursionError):
         raise _UnusableError("it must be one JSON object and nothing else") from None
 

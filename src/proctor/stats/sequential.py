@@ -162,7 +162,7 @@ def _highest(undecided: dict[int, float], allowed: float, spent: float, total: i
 # --- looks at a mean whose standard error decreases ----------------------------------------------------------------------
 
 
-def spent_by(share: float, error: float, *, sides: int = 2) -> float:
+def alpha_spent(share: float, error: float, *, sides: int = 2) -> float:
     """Return how much of `error` O'Brien-Fleming spending uses up once `share` of the information is available.
 
     Source: Lan and DeMets 1983, the first of their functions: for a one-sided error 2 - 2 * Phi(z / sqrt(share)), z
@@ -198,7 +198,7 @@ def look_levels(shares: Sequence[float], error: float, *, sides: int = 2) -> lis
         raise ValueError(f"expected 0 < error < 1, got {error}")
     levels, before, path, spent = [], 0.0, _Path(), 0.0
     for share in ordered:
-        allowed = spent_by(share, error, sides=sides)
+        allowed = alpha_spent(share, error, sides=sides)
         bound = path.bound(share - before, max(allowed - spent, _NEVER), share, sides)
         path = path.beyond(share - before, bound * sqrt(share), sides)
         levels.append(sides * normal_tail(bound))

@@ -44,7 +44,7 @@ class TwoCounts:
         return TwoCounts(self.now, self.trials_now, self.before, self.trials_before)
 
 
-def dealt_out_test(cases: Iterable[TwoCounts]) -> float:
+def trial_permutation_test(cases: Iterable[TwoCounts]) -> float:
     """Return the two-sided p-value of the permutation test within cases: is the mean difference of pass rates 0?
 
     Under the null hypothesis the trials of a case are exchangeable between baseline and candidate: the number of passed
@@ -303,7 +303,7 @@ def two_shares_interval(cases: Iterable[TwoCounts], *, confidence: float = 0.95)
     known = list(cases)
     if not (known and 0 < confidence < 1):
         raise ValueError(f"expected cases, and 0 < confidence < 1; got {len(known)}, {confidence}")
-    z, alike = normal_quantile(confidence), _alike_within(known)
+    z, alike = normal_quantile(confidence), _variance_ratio(known)
     before = _Share.of([(case.before, case.trials_before) for case in known], alike, z)
     now = _Share.of([(case.now, case.trials_now) for case in known], alike, z)
     value = now.value - before.value
@@ -326,7 +326,7 @@ class _Share:
         return cls(value, *score_interval(value, trials * alike, z))
 
 
-def _alike_within(cases: Iterable[TwoCounts]) -> float:
+def _variance_ratio(cases: Iterable[TwoCounts]) -> float:
     """Return the ratio of the variance of all trials to the variance within cases: at least 1."""
     counts = [
         pair for case in cases for pair in ((case.before, case.trials_before), (case.now, case.trials_now))

@@ -14,7 +14,7 @@ from proctor import errors
 from proctor.agents import json_protocol
 from proctor.agents.process.line_reader import Lines, LineTooLongError, Tail
 from proctor.agents.process.worker import MOST_LEFT, Surroundings
-from proctor.agents.process.worker_agent import error_data, event_data, raised_from
+from proctor.agents.process.worker_agent import error_data, event_data, exception_from
 from proctor.common.option_kinds import read_size, size_text
 from proctor.engine.trial.failure_attribution import failure_from
 from proctor.schema.evidence.event import Event
@@ -235,5 +235,5 @@ class RateLimitError(Exception):
 def test_an_exception_of_a_worker_is_the_failure_that_it_is_here(error: BaseException) -> None:
     import json
 
-    there = failure_from(raised_from(json.loads(json.dumps(error_data(error)))), where="agent", turn=1)
+    there = failure_from(exception_from(json.loads(json.dumps(error_data(error)))), where="agent", turn=1)
     assert there == failure_from(error, where="agent", turn=1)

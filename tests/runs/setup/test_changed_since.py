@@ -424,8 +424,8 @@ def _broken() -> None:
 
 def test_the_files_of_a_commit_are_known(project: Path) -> None:
     then = CommitFiles("HEAD")
-    assert then.was_there(project / SETS[0])
-    assert not then.was_there(project / "other.json")
+    assert then.is_in_commit(project / SETS[0])
+    assert not then.is_in_commit(project / "other.json")
     assert then.content(project / SETS[0]) == (project / SETS[0]).read_bytes()
     assert then.content(project / "other.json") is None
     assert then.commits == [git("rev-parse", "HEAD")]

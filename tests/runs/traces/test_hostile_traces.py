@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 import proctor
 from proctor.files.traces.conversations import conversations_of, read_conversations
-from proctor.files.traces.otlp_json import Malformed, only_kept, spans_in
+from proctor.files.traces.otlp_json import Malformed, keep_agent_attributes, spans_in
 from proctor.files.traces.span_tree import Span, grown
 from tests.runs.traces.otlp import Json, agent, chat, flat, model, request, span, tool, written
 
@@ -235,7 +235,7 @@ def test_any_spans_become_conversations(spans: list[Span]) -> None:
 @given(ANY)
 def test_any_json_is_a_request_or_malformed(value: Any) -> None:
     request_ = {"resourceSpans": value} if not isinstance(value, dict) else value
-    only_kept(request_)
+    keep_agent_attributes(request_)
     message = _message_about(request_)
     assert not message or message.startswith("expected ")
 

@@ -10,7 +10,13 @@ from typing import Any
 import pytest
 
 from proctor.agents.remote.http.address import Address, read_address
-from proctor.agents.remote.http.allowed_addresses import TARGETS, Targets, read_target, targets_here, why_not
+from proctor.agents.remote.http.allowed_addresses import (
+    TARGETS,
+    Targets,
+    allowed_targets,
+    read_target,
+    why_not,
+)
 from proctor.agents.remote.http.client import HttpClient
 from proctor.errors import AgentError, AgentLoadError, SetupError
 from proctor.web.server.context import Access, read_names
@@ -241,7 +247,7 @@ def test_redirects_are_not_followed(inside: int, monkeypatch: pytest.MonkeyPatch
 
 def test_from_the_command_line_any_address_may_be_named(inside: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(TARGETS, raising=False)
-    assert targets_here() is None
+    assert allowed_targets() is None
     assert get(f"http://127.0.0.1:{inside}/") == {"host": f"127.0.0.1:{inside}"}
 
 
@@ -251,7 +257,7 @@ def test_agents_that_the_server_was_started_with_may_be_anywhere(monkeypatch: py
         Access(targets=frozenset({("[::1]", 80)})),
         ["my.agent", "http+sse:http://127.0.0.1:9000/", "a:file:///x"],
     )
-    assert targets_here() == Targets(frozenset({("127.0.0.1", 9000), ("::1", 80)}))
+    assert allowed_targets() == Targets(frozenset({("127.0.0.1", 9000), ("::1", 80)}))
 
 
 @pytest.mark.slow

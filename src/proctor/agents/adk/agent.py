@@ -111,9 +111,9 @@ class AdkAgent:
                         talk.watch.note_event()
                         last.note(event, getattr(adk_event, "finish_reason", None))
                         yield event
-            if (broken := last.cut_off()) is not None:
+            if (broken := last.incomplete_event()) is not None:
                 yield broken
-            if reason := talk.watch.broken_off():
+            if reason := talk.watch.incomplete_reason():
                 raise AgentRaisedError(reason, type="CancelledError")
         finally:
             talk.watch.report(session.memory)

@@ -40,7 +40,7 @@ class CallTimer(Watch):
         """Take in that an event came."""
         self._heard = time.perf_counter()
 
-    def broken_off(self) -> str:
+    def incomplete_reason(self) -> str:
         """Return why the turn ended without a result, for example a cancellation; empty for a complete turn."""
         if self.cancelled:
             return f"the tool {self.cancelled!r} cancelled itself"

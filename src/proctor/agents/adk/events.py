@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic_core import to_jsonable_python
 
-from proctor.agents.frameworks.framework_events import cut_off
+from proctor.agents.frameworks.framework_events import incomplete_event
 from proctor.common.secrets import HIDDEN
 from proctor.schema.evidence.event import Event
 from proctor.schema.format.wire_model import either, plain_data, to_camel
@@ -67,12 +67,12 @@ class LastAnswer:
         if event.error_code:  # google-adk reports the error itself
             self._finish = None
 
-    def cut_off(self) -> Event | None:
+    def incomplete_event(self) -> Event | None:
         """Return the event that ends a turn with an incomplete answer; `None` if it is complete."""
-        return cut_off(self._finish, self._author)
+        return incomplete_event(self._finish, self._author)
 
 
-def finish_in(event: Mapping[str, Json]) -> Json:
+def finish_reason_of(event: Mapping[str, Json]) -> Json:
     """Return the finish reason in the JSON of an event; `None` if there is none."""
     return either(event, "finish_reason")
 

@@ -14,7 +14,7 @@ from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from proctor.common.error_text import safe_repr
 from proctor.errors import AgentError
-from proctor.schema.evidence.event import Event, why_cut_off
+from proctor.schema.evidence.event import Event, incomplete_answer_reason
 from proctor.schema.format.content import Content, FunctionCall, Part, UsageMetadata
 
 
@@ -41,7 +41,7 @@ def as_text(value: Any) -> str:
     return plain if isinstance(plain, str) else json.dumps(plain, ensure_ascii=False)
 
 
-def response_told(value: Any) -> dict[str, Any]:
+def response_from_text(value: Any) -> dict[str, Any]:
     """Return the same for the text of a framework; the text of a JSON object becomes the object."""
     if isinstance(value, str) and value.lstrip().startswith("{"):
         with suppress(ValueError):
@@ -62,9 +62,9 @@ def spoken(
     return Event(author=author, content=content, usage_metadata=usage, model_version=model or None, **fields)
 
 
-def cut_off(finish: object, author: str) -> Event | None:
+def incomplete_event(finish: object, author: str) -> Event | None:
     """Return the event that ends a turn with an incomplete last answer; `None` if it is complete."""
-    why = why_cut_off(str(finish or ""))
+    why = incomplete_answer_reason(str(finish or ""))
     return Event(author=author, error_code=str(finish), error_message=why) if why else None
 
 

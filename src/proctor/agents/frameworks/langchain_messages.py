@@ -11,11 +11,11 @@ from proctor.agents.frameworks.framework_events import (
     Watch,
     as_json,
     call_part,
-    cut_off,
     details_of,
+    incomplete_event,
     no_place_for,
     reasoning_part,
-    response_told,
+    response_from_text,
     spoken,
     tokens,
 )
@@ -62,9 +62,9 @@ class MessageReader:
             else:
                 yield self._answer(message, message.name or author_of(node, namespace, self._name))
 
-    def cut_off(self) -> Event | None:
+    def incomplete_event(self) -> Event | None:
         """Return the event that ends a turn with an incomplete last answer; `None` if it is complete or unknown."""
-        return cut_off(self._finish, self.last_author)
+        return incomplete_event(self._finish, self.last_author)
 
     def _is_known(self, message: Any) -> bool:
         """Match by the object or by its id, which a graph may set after the message was read here."""
@@ -92,7 +92,7 @@ class MessageReader:
         if message.status == "error":
             response = {"error": content if isinstance(content, str) else as_json(content)}
         else:  # LangChain has objects, and nothing at all, as JSON text
-            response = {"result": None} if content == "null" else response_told(content)
+            response = {"result": None} if content == "null" else response_from_text(content)
         author = self._callers.get(call_id, self.last_author)
         return Event.returned(message.name or "", response, id=call_id, author=author)
 
@@ -133,7 +133,7 @@ def _usage_of(message: Any) -> UsageMetadata | None:
 # --- what the user says --------------------------------------------------------------------------------------------------
 
 
-def text_in(message: Content, framework: str) -> str:
+def text_of_message(message: Content, framework: str) -> str:
     """Return a user's message that is nothing but text.
 
     Raises:

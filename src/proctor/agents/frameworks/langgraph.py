@@ -16,7 +16,12 @@ from proctor.agents.frameworks.framework_events import (
     details_of,
     tool_declaration,
 )
-from proctor.agents.frameworks.langchain_messages import MessageReader, human_message, text_in, watching
+from proctor.agents.frameworks.langchain_messages import (
+    MessageReader,
+    human_message,
+    text_of_message,
+    watching,
+)
 from proctor.agents.frameworks.state_objects import state_object, state_of
 from proctor.common.optional_packages import import_extra
 from proctor.errors import AgentError
@@ -132,7 +137,7 @@ class LangGraphAgent:
         )
         talk.has_begun = True
         if self._answer_key:
-            return {**first, self._message_key: text_in(message, _FRAMEWORK)}
+            return {**first, self._message_key: text_of_message(message, _FRAMEWORK)}
         user_message = human_message(message)
         talk.reader.skip(user_message)
         return {**first, self._message_key: [user_message]}
@@ -157,7 +162,7 @@ class LangGraphAgent:
             yield Event.said(as_text(values.get(self._answer_key)), author=self._name or "agent")
         elif isinstance(values, Mapping) and values.get("structured_response") is not None:
             yield Event.said(as_text(values["structured_response"]), author=talk.reader.last_author)
-        if (broken := talk.reader.cut_off()) is not None:
+        if (broken := talk.reader.incomplete_event()) is not None:
             yield broken
 
 
@@ -182,7 +187,7 @@ def _resuming(message: Content, interrupts: list[Any]) -> Any:
     ]
     values = [answer["result"] if set(answer) == {"result"} else answer for answer in answers]
     if not values:
-        values = [text_in(message, _FRAMEWORK)] * len(interrupts)
+        values = [text_of_message(message, _FRAMEWORK)] * len(interrupts)
     if len(values) != len(interrupts):
         raise AgentError(
             f"langgraph: the graph waits at {len(interrupts)} interrupts, and the user's message answers {len(values)}; "
@@ -296,7 +301,7 @@ class RunnableAgent:
             yield from reader.events([output], node=self._name, namespace=())
         elif output != reader.last_text:
             yield Event.said(output, author=self._name)
-        if (broken := reader.cut_off()) is not None:
+        if (broken := reader.incomplete_event()) is not None:
             yield broken
 
     def _input(self, message: Content, user_message: Any, history: list[Any], session: Session) -> Any:
@@ -309,7 +314,9 @@ class RunnableAgent:
         keys = [*(schema.get("properties") or {})]
         if not keys:
             return (
-                text_in(message, _FRAMEWORK) if schema.get("type") == "string" else [*history, user_message]
+                text_of_message(message, _FRAMEWORK)
+                if schema.get("type") == "string"
+                else [*history, user_message]
             )
         return self._fill(keys, message, user_message, history, session)
 
@@ -324,7 +331,7 @@ class RunnableAgent:
         if past:
             chain_input[past] = [*history] if text_key else [*history, user_message]
         if text_key:
-            chain_input[text_key] = text_in(message, _FRAMEWORK)
+            chain_input[text_key] = text_of_message(message, _FRAMEWORK)
         elif not past:
             raise AgentError(
                 f"langchain: {self._name} takes {', '.join(keys)}; Proctor does not know which of them is the user's text. "

@@ -20,7 +20,7 @@ from proctor.agents.frameworks.framework_events import (
     details_of,
     no_place_for,
     reasoning_part,
-    response_told,
+    response_from_text,
     spoken,
     tokens,
     tool_declaration,
@@ -364,7 +364,7 @@ def tool_response(
     """Return the result of a tool; `usage` are the tokens (in, out) of agents that the tool called."""
     spent = tokens(*usage)
     fields: dict[str, Any] = {} if spent is None else {"usage_metadata": spent}
-    return Event.returned(name, response_told(result), id=call_id, author=author, **fields)
+    return Event.returned(name, response_from_text(result), id=call_id, author=author, **fields)
 
 
 def _texts(message: Mapping[str, Any]) -> Iterable[Part]:

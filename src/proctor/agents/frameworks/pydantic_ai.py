@@ -13,8 +13,8 @@ from proctor.agents.frameworks.framework_events import (
     as_response,
     as_text,
     call_part,
-    cut_off,
     details_of,
+    incomplete_event,
     measure,
     no_place_for,
     reasoning_part,
@@ -156,7 +156,7 @@ class _Turn:
                 yield Event.said(output, author=self._author)
         elif self._answers_by_tool or not self._said:
             yield Event.said(as_text(output), author=self._author)
-        if (broken := cut_off(self._finish, self._author)) is not None:
+        if (broken := incomplete_event(self._finish, self._author)) is not None:
             yield broken
 
     def _response(self, response: Any) -> Iterator[Event]:

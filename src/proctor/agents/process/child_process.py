@@ -17,7 +17,7 @@ from proctor.agents.json_protocol import MOST_SHOWN, read_json
 from proctor.agents.process.line_reader import MOST_LINE, Lines, LineTooLongError, Tail
 from proctor.common.error_text import safe_repr
 from proctor.common.json_values import Json
-from proctor.common.secrets import hide_in, hide_in_value
+from proctor.common.secrets import hide_in_value, redact_values
 from proctor.errors import AgentCrashedError, AgentError, AgentLoadError, AgentTruncatedError
 
 _TO_END = 3.0
@@ -171,13 +171,13 @@ class Child:
         if not self._secrets:
             return str(error)
         try:
-            read_json(hide_in(line.decode("utf-8", "replace"), self._secrets), where)
+            read_json(redact_values(line.decode("utf-8", "replace"), self._secrets), where)
         except AgentError as hidden:
             return str(hidden)
         return f"{where} is not JSON"
 
     def _printable(self, data: bytes) -> str:
-        return safe_repr(hide_in(data.decode("utf-8", "replace"), self._secrets), MOST_SHOWN)
+        return safe_repr(redact_values(data.decode("utf-8", "replace"), self._secrets), MOST_SHOWN)
 
     def unexpected_output(self, when: str) -> AgentError | None:
         """Return the error message for unexpected output; empty if there was none."""
@@ -192,7 +192,7 @@ class Child:
     def _broken(self, what: str) -> AgentError:
         return AgentError(f"{self._name} wrote {what}. {_BELONGS}{self._last_words()}")
 
-    async def ended_within(self, seconds: float) -> bool:
+    async def ends_within(self, seconds: float) -> bool:
         """Wait so long for its end; returns whether it has come."""
         await asyncio.wait([self._exit], timeout=seconds)
         return self.is_gone
@@ -200,7 +200,7 @@ class Child:
     async def end_error(self, when: str = "before its answer was done") -> AgentError:
         """Return how it ended, with its last words."""
         unfinished = self._lines.unread
-        ended = await self.ended_within(_TO_END)
+        ended = await self.ends_within(_TO_END)
         await asyncio.wait([self._tail.ended], timeout=_A_MOMENT if ended else 0)
         half = f" in the middle of {self._printable(unfinished)}" if unfinished else ""
         if not ended:

@@ -6,7 +6,7 @@ import asyncio
 from collections import deque
 from collections.abc import Sequence
 
-from proctor.common.secrets import hide_in
+from proctor.common.secrets import redact_values
 
 MOST_LINE = 2**25
 """Bytes of one line. All texts of a turn may have 8 MiB by default, and JSON writes a character in up to four bytes."""
@@ -132,7 +132,7 @@ class Tail(asyncio.Protocol):
         text = self._kept.decode("utf-8", "replace")
         if self._is_cut:
             text = _without_rest_of(text, self._secrets)
-        lines = hide_in(text, self._secrets).strip().splitlines()
+        lines = redact_values(text, self._secrets).strip().splitlines()
         return "\n".join(lines[-most_lines:])
 
     def close(self) -> None:

@@ -208,11 +208,11 @@ class Pool:
         for child in living:
             child.close_input()
         try:
-            await asyncio.gather(*(child.ended_within(_PATIENCE) for child in living))
+            await asyncio.gather(*(child.ends_within(_PATIENCE) for child in living))
         finally:
             for child in living:
                 self.drop(child)
-        await asyncio.gather(*(child.ended_within(_PATIENCE) for child in living))  # no zombie is left
+        await asyncio.gather(*(child.ends_within(_PATIENCE) for child in living))  # no zombie is left
         self._guardian.dismiss()
 
 
@@ -250,7 +250,7 @@ class CommandAgent(ProcessAgent):
 
     async def _open(self) -> None:
         child = await self._pool.take()
-        ended = await child.ended_within(_AT_ONCE)
+        ended = await child.ends_within(_AT_ONCE)
         wrong = await child.end_error(BEFORE) if ended else child.unexpected_output(BEFORE)
         if wrong is not None:
             raise AgentLoadError(f"The agent cannot be started: {wrong}")

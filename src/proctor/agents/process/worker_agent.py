@@ -215,10 +215,10 @@ class IsolatedAgent(ProcessAgent):
 
     def _agent_exception(self, child: Child, data: Mapping[str, Json]) -> AgentError:
         if data.get("code") != "MemoryError":
-            return raised_from(data)
+            return exception_from(data)
         child.is_busy = True  # its state is unknown
         message = str(data.get("message") or "out of memory")
-        return raised_from({**data, "message": f"{message}{self._memory_hint()}"})
+        return exception_from({**data, "message": f"{message}{self._memory_hint()}"})
 
     async def _receive(self, child: Child) -> JsonObject:
         try:
@@ -306,7 +306,7 @@ _OURS = ("AgentError", "AgentUnreachableError", "AgentTruncatedError", "AgentCra
 
 
 def error_data(error: BaseException) -> JsonObject:
-    """Return an exception as JSON: an `error` of the protocol, with further fields for `raised_from`."""
+    """Return an exception as JSON: an `error` of the protocol, with further fields for `exception_from`."""
     is_expected = isinstance(error, AgentError | errors.SetupError)
     raised = error if isinstance(error, AgentRaisedError) else None
     type_of = raised.type if raised else type(error).__name__
@@ -321,7 +321,7 @@ def error_data(error: BaseException) -> JsonObject:
     }
 
 
-def raised_from(data: Mapping[str, Json]) -> AgentError:
+def exception_from(data: Mapping[str, Json]) -> AgentError:
     """Return an exception of a worker in this process; its description equals that of the original."""
     message, ours = str(data.get("message", "")), data.get("ours")
     traceback = data.get("traceback")

@@ -78,7 +78,7 @@ async def _stream_answers(reply: Reply) -> AsyncGenerator[Answer, None]:
             answer = read_answer(data, kind=event.name)
             yield answer
             if answer.done:
-                await reply.nothing_more(events)
+                await reply.wait_for_stream_end(events)
                 return
     raise reply.truncation_error("ended its stream without 'done': its answer is truncated")
 

@@ -8,7 +8,7 @@ from contextlib import closing, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
-from proctor.analysis.calibration.judge_verdicts import Item, has_judge, items_of, said_in
+from proctor.analysis.calibration.judge_verdicts import Item, has_judge, items_of, messages_of_verdict
 from proctor.analysis.calibration.label_order import is_held_out
 from proctor.analysis.calibration.labellers import (
     SettledLabels,
@@ -17,7 +17,7 @@ from proctor.analysis.calibration.labellers import (
     majority_label,
     settle_labels,
 )
-from proctor.analysis.calibration.labels import labels_for, labels_in
+from proctor.analysis.calibration.labels import labels_for, labels_of_file
 from proctor.common.safe_text import count_text
 from proctor.errors import SetupError, did_you_mean, refuse_unknown_options
 from proctor.runs.arguments import ConfigLike, sync_form
@@ -164,7 +164,9 @@ class _Calibrating:
     def _labels(self, labels: str | Path | None, unit: str | None) -> list[Labelled]:
         """Return the labels for this metric (and `unit`) in the file `labels`, else in the store."""
         run_labels = (
-            labels_in(labels, self._result) if labels is not None else labels_for(self._store, self._result)
+            labels_of_file(labels, self._result)
+            if labels is not None
+            else labels_for(self._store, self._result)
         )
         matches = [
             label for label in labels_of_metric(run_labels, self._metric) if unit in (None, label.unit)
@@ -201,7 +203,7 @@ class _Calibrating:
         )
 
     def _disagreement(self, label: Labelled, item: Item, held_out: dict[Key, bool]) -> Disagreement:
-        user_message, answer = said_in(self._result.case(label.key[1], label.key[0]), label.key)
+        user_message, answer = messages_of_verdict(self._result.case(label.key[1], label.key[0]), label.key)
         return Disagreement(label, bool(item.passes), item.reason, user_message, answer, held_out[label.key])
 
     def _agreement(self, pairs: Sequence[tuple[Labelled, bool]]) -> Agreement:
@@ -278,7 +280,9 @@ def judged_items(result: RunResult, metric: str, unit: str) -> list[Item]:
 def label_dispute(result: RunResult, labels: list[Labelled]) -> LabelDispute:
     """Return an item that people label differently, with the messages that it is about."""
     key = labels[0].key
-    return LabelDispute(labels, majority_label(labels), *said_in(result.case(key[1], key[0]), key))
+    return LabelDispute(
+        labels, majority_label(labels), *messages_of_verdict(result.case(key[1], key[0]), key)
+    )
 
 
 def metric_to_calibrate(result: RunResult, metric: str | None) -> str:

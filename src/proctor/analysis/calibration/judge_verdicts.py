@@ -72,7 +72,7 @@ def has_judge(case: CaseResult, name: str) -> bool:
     return any(_judges_of(details) for score in scores for details in all_details(score))
 
 
-def said_in(case: CaseResult, key: Key) -> tuple[str, str]:
+def messages_of_verdict(case: CaseResult, key: Key) -> tuple[str, str]:
     """Return the messages of the user and the agent that a verdict is about; for a trial, those of its last turn."""
     _, _, number, turn, _ = key
     trial = next((trial.trial for trial in case.trials if trial.number == number), None)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from proctor.stores.labels import StoredLabel
 
 
-def labels_in(path: str | Path, result: RunResult) -> list[Labelled]:
+def labels_of_file(path: str | Path, result: RunResult) -> list[Labelled]:
     """Return the labels of a file, each with what it means in a run.
 
     Raises:
@@ -78,7 +78,7 @@ def label_run(
     try:
         result = run_store.load(find_current_run(run_store, name_of_run(run)))
         if isinstance(labels, str | Path):
-            located = labels_in(labels, result)
+            located = labels_of_file(labels, result)
         else:
             cases = _by_id(result.cases, {label.eval_id for label in labels})
             located = [_label_of(label, cases) for label in labels]
@@ -94,7 +94,7 @@ class LabelChangedError(SetupError):
     """The stored label is not the one that was read: it was given, changed or removed meanwhile."""
 
 
-def label_at(
+def label_case(
     store: Store, run: str, position: int, label: HumanLabel, *, replaces: float | None = None
 ) -> Labelled:
     """Store a label of the case at `position` of a run; the name of the case in the label is ignored.
@@ -111,10 +111,10 @@ def label_at(
     return replace(located, labelled_at=labelled_at)
 
 
-def unlabel_at(
+def unlabel_case(
     store: Store, run: str, position: int, label: HumanLabel, *, labelled_at: float | None = None
 ) -> None:
-    """Remove the label of this person for the item of `label`; if there is none, nothing happens. Raises as `label_at`.
+    """Remove the label of this person for the item of `label`; if there is none, nothing happens. Raises as `label_case`.
 
     `labelled_at`: that of the label that was read; `None`: remove any.
     """

@@ -18,7 +18,7 @@ from proctor.schema.analysis.comparison import PASSED, Comparison
 from proctor.stats.intervals import at_most
 from proctor.stats.paired_tests import tarone_holm
 from proctor.stats.power import pass_rate_size, smallest_drop
-from proctor.stats.unequal_counts import TwoCounts, case_test, dealt_out_test
+from proctor.stats.unequal_counts import TwoCounts, case_test, trial_permutation_test
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,4 +184,4 @@ def _overall_drop(counts: Sequence[TwoCounts], level: float) -> float | None:
         return drop
     # no drop is larger than the pass rate: then every trial fails
     fallen = [TwoCounts(one.before, one.trials_before, 0, one.trials_now) for one in counts]
-    return rate if dealt_out_test(fallen) <= 2 * level else None
+    return rate if trial_permutation_test(fallen) <= 2 * level else None

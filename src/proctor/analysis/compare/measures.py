@@ -16,7 +16,7 @@ from proctor.schema.analysis.comparison import InGeneral, Trials
 from proctor.stats.intervals import most_lost
 from proctor.stats.paired_tests import mean_difference, sign_flip_test
 from proctor.stats.power import cases_needed, expected_deviation, variance_within
-from proctor.stats.unequal_counts import TwoCounts, dealt_out_test, two_shares_interval
+from proctor.stats.unequal_counts import TwoCounts, trial_permutation_test, two_shares_interval
 
 Interval = tuple[float, float]
 LEAST_LEVEL = 1e-9
@@ -120,7 +120,7 @@ def on_these_cases(
     """
     rates = [*map(PairedScore.of_trials, counts)]
     difference = fsum(one.difference for one in rates) / len(rates)
-    p_value = dealt_out_test(counts)
+    p_value = trial_permutation_test(counts)
     changed = [one.difference for one in rates if one.difference]
     if (len(changed) if changes is None else changes) >= ceil(1 - log2(max(level, LEAST_LEVEL))):
         p_value = max(p_value, sign_flip_test(changed))
@@ -256,7 +256,7 @@ def p_value_by_case(values: Sequence[PairedScore], reach: float | None = 1.0) ->
     """
     p_value = sign_flip_test([one.difference for one in values])
     counted = _counted_trials(values, reach)
-    return max(p_value, dealt_out_test(counted)) if counted else p_value
+    return max(p_value, trial_permutation_test(counted)) if counted else p_value
 
 
 def interval_by_case(

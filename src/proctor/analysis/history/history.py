@@ -111,7 +111,7 @@ def histories(
     from proctor.analysis.history.selected_runs import RunsLookedAt
 
     looked = RunsLookedAt(store, RunFilter(eval_set=eval_set), LIMIT)
-    looked.leave_out_beyond(most)
+    looked.limit_cases(most)
     changes = RunChanges(looked, combined=False)
     history = _build_history(looked)
     _every_case(looked, changes, history)

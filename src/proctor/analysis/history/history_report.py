@@ -12,13 +12,13 @@ from proctor.analysis.history.pass_rates import pass_rate_blocks
 from proctor.analysis.history.text import (
     metric_names,
     metric_values,
+    not_comparable_text,
     point_text,
     reason_of,
     run_fields,
     runs_of,
     sentence_of,
     strip_of_runs,
-    unlike_text,
     without_trials,
 )
 from proctor.common.safe_text import count_text
@@ -180,7 +180,7 @@ def _turn_lines(case: CaseHistory, sentence: str) -> list[Line]:
     lines = [Line([Span(sentence)])]
     if case.turn is not None:
         lines += [Line([_difference(one)]) for one in case.turn.changed]
-        if not case.turn.changed and (text := unlike_text(case.turn)):
+        if not case.turn.changed and (text := not_comparable_text(case.turn)):
             lines.append(Line([Span(text, "dim")]))
     return lines
 
@@ -191,7 +191,7 @@ def _notes(case: CaseHistory) -> Iterator[Reason | Record]:
         yield Reason(label, reason, prefix)
     if case.turn is not None and case.course is not Course.FLAKY:
         yield from (Record((_difference_record(one),)) for one in case.turn.changed)
-        if not case.turn.changed and (text := unlike_text(case.turn)):
+        if not case.turn.changed and (text := not_comparable_text(case.turn)):
             yield Record((f"    warning: {text}",))
 
 
@@ -250,7 +250,7 @@ def _case_blocks(history: RunHistory, case: CaseHistory, metric: str, look: Look
     name = [Span(case.name, "strong", is_data=True), *_agent_of(history, case)]
     yield Line([*name, Span("  "), *_strip(history, case, look), Span(f" {look.marks.newest}", "dim")])
     yield Line([Span(COURSE_WORDS[case.course].state, _ROLES[case.course]), Span(": "), Span(sentence)])
-    if case.turn is not None and (text := unlike_text(case.turn)):
+    if case.turn is not None and (text := not_comparable_text(case.turn)):
         yield Line([Span(text, "warning" if case.turn.warnings else "dim")])
     yield Gap()
     yield from _sparklines(history, case, metric, look)

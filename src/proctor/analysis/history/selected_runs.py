@@ -110,7 +110,7 @@ class RunsLookedAt:
         """The lowest and the highest score of each metric of which both are known."""
         return score_ranges(judged for one in self.runs for judged in one.judging.sets)
 
-    def leave_out_beyond(self, cases: int) -> None:
+    def limit_cases(self, cases: int) -> None:
         """Look at no more runs than have so many cases together; the newest stays."""
         total = 0
         for place, one in enumerate(self.runs):

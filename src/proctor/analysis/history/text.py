@@ -107,7 +107,7 @@ def _flaky(case: CaseHistory) -> str:
     return "; ".join(texts)
 
 
-def unlike_text(turn: VerdictChange) -> str:
+def not_comparable_text(turn: VerdictChange) -> str:
     """Return a warning if the runs before and after a change are not comparable, or if that is unknown."""
     if turn.warnings:
         return f"not alike: {'; '.join(turn.warnings)}"

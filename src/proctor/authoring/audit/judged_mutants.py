@@ -69,7 +69,7 @@ async def judge_mutants(
     sample = _Sample(cases, audit.seed, limit)
     notify(sample.estimate())
     verdicts = await _ask(cases, sample, seconds)
-    sample.end_before(verdicts.is_refused)
+    sample.truncate_before(verdicts.is_refused)
     answered = sum(map(_is_answered, verdicts.mutants.values()))
     audit.judged = JudgedMutants(
         _audit_of_judges(cases, verdicts),
@@ -173,7 +173,7 @@ class _Sample:
         case = self._cases[number]
         return len(case.recording.conversation) * sum(votes_of(each.metric) for each in judge_metrics(case))
 
-    def end_before(self, is_refused: Callable[[int, int], bool]) -> None:
+    def truncate_before(self, is_refused: Callable[[int, int], bool]) -> None:
         """End the sample before the first mutant that the budget did not allow to judge: those that need no call would be too many.
 
         A sample in which no judge decides anything, although judges decide some of the mutants, is none.
@@ -325,7 +325,7 @@ def judge_blocks(audit: AuditResult, *, everything: bool) -> Iterator[Block]:
         if one.classes:
             yield _class_table(audit, one, everything=everything)
         yield from (text_line(f"  {text}") for text in judge_notes(audit, one))
-    yield text_line(asked_text(judged))
+    yield text_line(judged_text(judged))
     yield Gap(is_everywhere=True)
 
 
@@ -340,7 +340,7 @@ def judge_notes(audit: AuditResult, one: JudgeAudit) -> Iterator[str]:
         yield f"without a verdict: {one.without_verdict:,}"
 
 
-def asked_text(judged: JudgedMutants) -> str:
+def judged_text(judged: JudgedMutants) -> str:
     """Return how many mutants were judged, at what cost, and which limit left the others out."""
     of = f"{judged.asked:,} of {count_text(judged.undecided, 'mutant')} that no other metric catches"
     limit = f"; the others are not counted ({judged.limit})" if judged.limit else ""

@@ -99,7 +99,7 @@ def _cases_of(audit: AuditResult) -> Iterator[tuple[str, CaseAudit]]:
 
 
 def _summary(outcomes: Sequence[Outcome], audit: AuditResult) -> RunSummary:
-    outcome = outcome_of_run(outcomes, set_missing=False, broken_off=False)
+    outcome = outcome_of_run(outcomes, set_missing=False, has_failure=False)
     counts = {each.value: outcomes.count(each) for each in dict.fromkeys(outcomes)}
     return RunSummary(outcome=outcome, counts=counts, warnings=audit.warnings, audit=_findings(audit))
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Self, TextIO, TypeVar
 from proctor.cli.messages import ERROR, notify, show_setup_error
 from proctor.cli.outputs import RunOutput, RunTargets, report_for, write_outputs
 from proctor.cli.process import end_now, preserve_import_path, report_run
-from proctor.engine.execution.run_control import CANCELLED_FROM_WITHIN, DRAIN, StopRequest, leave_behind
+from proctor.engine.execution.run_control import CANCELLED_FROM_WITHIN, DRAIN, StopRequest, abandon_tasks
 from proctor.errors import EvalError, ProctorError, StoreError
 from proctor.reports.base import ReportOptions, is_terminal
 from proctor.reports.content.case_digest import TELLING
@@ -440,4 +440,4 @@ def _tidy(loop: asyncio.AbstractEventLoop) -> None:
     stuck = [task for task in left if not task.done()]
     if not stuck:
         loop.close()
-    leave_behind(stuck)
+    abandon_tasks(stuck)

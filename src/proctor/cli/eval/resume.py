@@ -111,7 +111,7 @@ def _resume(run: str | None, options: dict[str, Any], executions: list[Execution
     opened = open_runs(store_of(options["stores"]))
     with closing(opened), reserve_stdout() as stdout:
         run_id = run_to_resume(opened, run)
-        outputs, targets = where_to(opened, run_id, options, settings)
+        outputs, targets = output_targets(opened, run_id, options, settings)
         execution = Execution(stdout, outputs, terminal_options(verbose=options["details"]), targets)
         executions.append(execution)
         if run_members(opened, run_id):  # it has its own limits, until a flag changes them
@@ -168,7 +168,7 @@ def _resuming(run: str, store: Store, options: dict[str, Any]) -> Start:
 # --- Outputs of a resumed run: those of the original command, unless this command names others -----------------------
 
 
-def where_to(
+def output_targets(
     store: Store, run_id: str, options: Mapping[str, Any], settings: Settings
 ) -> tuple[list[RunOutput], RunTargets]:
     """Return the reports and stores to which the result of a run is written.

@@ -51,7 +51,7 @@ class LocalExecutor(Generic[Job, Done]):
         self._given_up: set[Slot] = set()
         self._wake: asyncio.Future[None] | None = None
         self._error: BaseException | None = None
-        self.left_behind: set[asyncio.Task[None]] = set()
+        self.abandoned: set[asyncio.Task[None]] = set()
         """Tasks that ignored their cancellation and may never end."""
         self._commits: set[asyncio.Task[None]] = set()
         self._stopping = self._cut_short = False
@@ -83,7 +83,7 @@ class LocalExecutor(Generic[Job, Done]):
                     if slot.task is not None:
                         slot.stopping = True
                         slot.task.cancel()
-                        self.left_behind.add(slot.task)
+                        self.abandoned.add(slot.task)
 
     @property
     def in_flight(self) -> int:
@@ -142,7 +142,7 @@ class LocalExecutor(Generic[Job, Done]):
     def _abandon(self, slot: Slot) -> None:
         """Record the outcome of a job that ignored its cancellation, and leave its task behind."""
         if slot.task is not None:
-            self.left_behind.add(slot.task)
+            self.abandoned.add(slot.task)
         self._given_up.add(slot)
         outcome = self._abandoned(self._active[slot], slot)
         if self._commit is None:

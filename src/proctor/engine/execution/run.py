@@ -121,8 +121,8 @@ class Run:
             run.started_at = self.stored.writer.created_at
             self._counts.update(self.stored.earlier_outcomes())
             if (earlier := self.stored.earlier) is not None:
-                self._spending.begin_with(self.stored, earlier)
-                self._money.begin_with(self.stored, earlier, judged_anew=self.agent is None)
+                self._spending.start_from(self.stored, earlier)
+                self._money.start_from(self.stored, earlier, judged_anew=self.agent is None)
                 known = [warning for warning in earlier.warnings if not is_about_retries(warning)]
                 past = earlier.judging_warnings if self.agent is None else ()  # of other criteria
                 run.warnings += [text for text in known if text not in run.warnings and text not in past]
@@ -340,7 +340,7 @@ class Run:
             outcome=outcome_of_run(
                 counts,
                 set_missing=any(summary.failure is not None for summary in run.sets),
-                broken_off=run.failure is not None,
+                has_failure=run.failure is not None,
             ),
             counts={outcome.value: count for outcome, count in counts.items()},
             duration=run.duration,

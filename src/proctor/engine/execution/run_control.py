@@ -117,14 +117,14 @@ def _stop_runner(runner: asyncio.Runner) -> None:
     if not stuck:
         runner.close()
         return
-    leave_behind(stuck)
+    abandon_tasks(stuck)
     for task in stuck:
         task._log_destroy_pending = False  # type: ignore[attr-defined]  # noqa: SLF001 - it was reported as the trial's error
     loop.close()  # not the runner's own way, which would wait for them
     asyncio.set_event_loop(None)
 
 
-def leave_behind(stuck: Collection[asyncio.Task[Any]]) -> None:
+def abandon_tasks(stuck: Collection[asyncio.Task[Any]]) -> None:
     """Keep tasks that ignore their cancellation out of the interpreter's reach, to its very end.
 
     It would close their coroutines, and those ignore that, too: `while True: try: … except: pass` then continues for ever,

@@ -140,7 +140,7 @@ class TrialUsers:
 async def _message(user: UserSimulator, so_far: Sequence[Invocation], slot: Slot) -> dict[str, Any]:
     """Return the next message of a user, or why there is none."""
     try:
-        with slot.others_time(getattr(user, "patience", None)):
+        with slot.exclude_time(getattr(user, "patience", None)):
             message = await user.next_message(so_far)
     except NoMessageError as error:
         _record_reply(user, error.reply)

@@ -221,7 +221,7 @@ class ConversationRecorder:
             trial.__dict__["final_state"] = _state_copy(state, intake)
             if player is not None:
                 where = SIMULATOR
-                await player.look_back()
+                await player.record_user_faults()
         except BaseException as error:  # noqa: BLE001 - any error of an agent is evidence
             trial.failure = _readable(self._blame(error, slot, where, turn), intake)
         finally:
@@ -236,7 +236,7 @@ class ConversationRecorder:
     ) -> None:
         """Call the agent's `begin`; if it runs in a child process, after that has started."""
         if self._take_process is not None:
-            with slot.others_time():  # the start of a process has its own deadline
+            with slot.exclude_time():  # the start of a process has its own deadline
                 await self._take_process(session)
         slot.begin_turn(self._limits.timeout, "begin()")
         await settle(begin(session, case))
@@ -405,7 +405,7 @@ class Player:
         turns, so_far = self._trial.turns, self._so_far
         for index in range(len(so_far), len(turns)):
             so_far.append(invocation_of(turns[index], invocation_id=f"e-{index}"))
-        with self._slot.others_time(getattr(self._simulator, "patience", None)):
+        with self._slot.exclude_time(getattr(self._simulator, "patience", None)):
             try:
                 message = await self._simulator.next_message(so_far)
             except NoMessageError as error:
@@ -415,11 +415,11 @@ class Player:
         self._record_reply(message.reply)
         return message.message
 
-    async def look_back(self) -> None:
+    async def record_user_faults(self) -> None:
         """Record the faults of the user, now that the conversation is over and the final state is known."""
         trial = self._trial
         if trial.played_user is not None:
-            with self._slot.others_time(getattr(self._simulator, "patience", None)):
+            with self._slot.exclude_time(getattr(self._simulator, "patience", None)):
                 faults = await self._simulator.find_faults(self._so_far, trial.final_state)
             trial.played_user.faults.extend(faults)
 

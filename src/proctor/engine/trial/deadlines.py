@@ -60,7 +60,7 @@ class Slot:
         self.turn_deadline = inf if timeout is None else self.began + timeout
 
     @contextmanager
-    def others_time(self, limit: float | None = None) -> Iterator[None]:
+    def exclude_time(self, limit: float | None = None) -> Iterator[None]:
         """Stop the clocks of the turn and of the trial: the code inside has its own deadline.
 
         `limit`: seconds after which it is ended if it misses that deadline.

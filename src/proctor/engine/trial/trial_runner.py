@@ -147,7 +147,7 @@ class TrialRunner:
             outcome.trial = _copy_evidence(state)
         if state.new_scores is None:
             trial = outcome.trial or _copy_evidence(state)
-            outcome.failure = left_behind(trial, slot, self._options)
+            outcome.failure = abandoned_failure(trial, slot, self._options)
             return outcome
         metrics = state.metrics_to_score()
         ordered_metrics = state.asked or metrics
@@ -158,14 +158,14 @@ class TrialRunner:
         return outcome
 
 
-def left_behind(trial: Trial, slot: Slot, options: RunOptions) -> Failure:
+def abandoned_failure(trial: Trial, slot: Slot, options: RunOptions) -> Failure:
     """Put into a trial that it ignored its cancellation, and how long it took; return the failure."""
-    trial.failure = failure = _left_behind(trial, slot, options)
+    trial.failure = failure = _fail_abandoned(trial, slot, options)
     trial.duration = round(max(0.0, time.time() - trial.started_at), 3) if trial.started_at else 0.0
     return failure
 
 
-def _left_behind(trial: Trial, slot: Slot, options: RunOptions) -> Failure:
+def _fail_abandoned(trial: Trial, slot: Slot, options: RunOptions) -> Failure:
     turns = len(trial.turns)
     if slot.others:
         what = "the user did not answer in time, and ignored its cancellation: it was left behind"

@@ -84,10 +84,10 @@ class AgentUsage:
         """Usage of simulated users, by model."""
         self._retried: dict[tuple[int, int], tuple[bool, str]] = {}
 
-    def begin_with(self, stored: StoredRun, earlier: RunSummary) -> None:
+    def start_from(self, stored: StoredRun, earlier: RunSummary) -> None:
         """Count the usage of earlier processes: by their summary, or by all evidence if the last one was killed.
 
-        `RunCosts.begin_with` adds the costs that the summary has. Retried trials are named again, by their evidence.
+        `RunCosts.start_from` adds the costs that the summary has. Retried trials are named again, by their evidence.
         """
         if earlier.attempts == stored.attempts_made and not any(map(is_about_retries, earlier.warnings)):
             self.attempts, self.unreported = earlier.attempts, earlier.unreported
@@ -288,7 +288,7 @@ class RunCosts:
         self._before: list[Spent] = []
         self._seen: dict[tuple[str, str, str], None] = {}
 
-    def begin_with(self, stored: StoredRun, earlier: RunSummary, *, judged_anew: bool) -> None:
+    def start_from(self, stored: StoredRun, earlier: RunSummary, *, judged_anew: bool) -> None:
         """Add what earlier processes spent, except on agent and users: their stored evidence is counted again.
 
         The rest of their spending was for interrupted conversations, which are run again: it counts, too. A new scoring

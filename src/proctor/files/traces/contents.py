@@ -298,12 +298,12 @@ class Reader:
         if (contents := self._read.get(id(span))) is None:
             contents = contents_of(span)
             if kind_of(span) is Kind.MODEL:
-                for inner in same_call(span) if not self.is_around(span) else ():
+                for inner in same_call(span) if not self.encloses_calls(span) else ():
                     contents = contents.filled(contents_of(inner))
             self._read[id(span)] = contents
         return contents
 
-    def is_around(self, span: Span) -> bool:
+    def encloses_calls(self, span: Span) -> bool:
         """Whether a model's span contains several calls, as that of a client that calls tools itself."""
         if kind_of(span) is not Kind.MODEL or not span.children:
             return False

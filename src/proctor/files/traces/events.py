@@ -25,7 +25,7 @@ from proctor.files.traces.semantic_conventions import (
     usage_of,
 )
 from proctor.files.traces.span_tree import Span
-from proctor.schema.evidence.event import Event, why_cut_off
+from proctor.schema.evidence.event import Event, incomplete_answer_reason
 
 AGENT = "agent"
 """The author if no span names one."""
@@ -89,7 +89,7 @@ class TurnBuilder:
         if around is None or kind_of(around) is not kind:
             return False
         if kind is Kind.MODEL:
-            return not self._reader.is_around(around)
+            return not self._reader.encloses_calls(around)
         return tool_name(around) == tool_name(visit.span)
 
     def _note_losses(self, span: Span) -> None:
@@ -107,7 +107,7 @@ class TurnBuilder:
         span, kind = visit.span, kind_of(visit.span)
         self._note_losses(span)
         if kind is Kind.MODEL and not self._repeats_enclosing_span(visit):
-            if not self._reader.is_around(span):
+            if not self._reader.encloses_calls(span):
                 self._model(visit)
         elif kind is Kind.TOOL and not self._repeats_enclosing_span(visit):
             self._tool_begins(span, visit.author)
@@ -116,7 +116,7 @@ class TurnBuilder:
 
     def _end_visit(self, visit: _Visit) -> None:
         span, kind = visit.span, kind_of(visit.span)
-        if kind is Kind.MODEL and self._reader.is_around(span) and (error := error_of(span)) is not None:
+        if kind is Kind.MODEL and self._reader.encloses_calls(span) and (error := error_of(span)) is not None:
             self.turn.errors.append(error)
             self._add_error(visit, error)
         elif kind is Kind.TOOL and not self._repeats_enclosing_span(visit):
@@ -324,7 +324,7 @@ def _cut_off(span: Span, messages: Sequence[Message]) -> tuple[str, str] | None:
     attribute = span.attributes.get("gen_ai.response.finish_reasons")
     finish_reasons = attribute if isinstance(attribute, list) else [attribute]
     reasons = [*(one.finish for one in messages), *(str(one) for one in finish_reasons)]
-    return next(((reason, why) for reason in reasons if (why := why_cut_off(reason))), None)
+    return next(((reason, why) for reason in reasons if (why := incomplete_answer_reason(reason))), None)
 
 
 def _has_calls(messages: list[Message]) -> bool:

@@ -157,14 +157,14 @@ def _name_attribute(attributes: object) -> object:
     return next((value for value in values if value is not None), "")
 
 
-def only_kept(value: object) -> object:
+def keep_agent_attributes(value: object) -> object:
     """Return a request without the attributes that are not about agents; the rest is unchanged."""
     if isinstance(value, list):
-        return [only_kept(one) for one in value]
+        return [keep_agent_attributes(one) for one in value]
     if not isinstance(value, dict):
         return value
     return {
-        key: _kept_attributes(inner, value) if key == "attributes" else only_kept(inner)
+        key: _kept_attributes(inner, value) if key == "attributes" else keep_agent_attributes(inner)
         for key, inner in value.items()
     }
 

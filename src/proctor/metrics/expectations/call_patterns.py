@@ -136,13 +136,13 @@ class CallPattern:
         """Whether a matching call may have arguments that the pattern does not name."""
         return self.args is None or self.other_args
 
-    def tell_tools(self) -> str:
+    def tools_text(self) -> str:
         """Return the tools in words."""
         return "any tool" if ANY_TOOL in self.tools else " or ".join(map(show_name, self.tools))
 
     def describe(self) -> str:
         """Return the call in words."""
-        name = self.tell_tools()
+        name = self.tools_text()
         if self.args is not None:
             inside = [f"{show_name(key)}={value.describe()}" for key, value in self.args.items()]
             name += f"({', '.join([*inside, *(['…'] if self.other_args else [])])})"

@@ -52,7 +52,7 @@ def _explain_alignment(
     return [_sentence(fit, several=several) for fit in wrong], [_draw(fit, over) for fit in fits]
 
 
-def drawn_once(several: Iterable[Drawn]) -> list[dict[str, object]]:
+def merge_steps(several: Iterable[Drawn]) -> list[dict[str, object]]:
     """Merge the steps of several expectations: each call once, and marked wrong if one of them marks it so."""
     steps: dict[object, dict[str, object]] = {}
     for number, (step, place) in enumerate(several):

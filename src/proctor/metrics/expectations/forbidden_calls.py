@@ -183,7 +183,7 @@ class Guards:
             if name not in known:
                 hint = did_you_mean(name, known)
                 yield (
-                    f"{guard.where}: no call of {guard.pattern.tell_tools()} had an argument {name!r}, and none is "
+                    f"{guard.where}: no call of {guard.pattern.tools_text()} had an argument {name!r}, and none is "
                     f"declared or expected{'.' if hint else ''}{hint}"
                 )
 

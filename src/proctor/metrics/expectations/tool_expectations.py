@@ -10,7 +10,7 @@ from proctor.errors import MetricError
 from proctor.metrics.base import CaseView, Described, MetricFacts, Survey
 from proctor.metrics.criterion_check import check_criterion, misfit
 from proctor.metrics.expectations.call_patterns import ActualCall, calls_of
-from proctor.metrics.expectations.explain import Drawn, broken_limits, drawn_once, explain_calls
+from proctor.metrics.expectations.explain import Drawn, broken_limits, explain_calls, merge_steps
 from proctor.metrics.expectations.forbidden_calls import (
     DECLARATIONS,
     Guards,
@@ -225,4 +225,4 @@ def _explain(
         problems, more = explain_calls(each, _calls_of(each, turns))
         sentences += [f"{each.where}: {problem}" if len(expected) > 1 else problem for problem in problems]
         steps += [one for one in more if one.place is None or one.place[0] == index]
-    return "; ".join(and_more(sentences)), {"alignment": drawn_once(steps)} if steps else None
+    return "; ".join(and_more(sentences)), {"alignment": merge_steps(steps)} if steps else None

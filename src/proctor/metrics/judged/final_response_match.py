@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from proctor.judges.base import AnswerForm, Passage, Question
 from proctor.judges.votes import is_majority_settled, majority
-from proctor.metrics.base import CaseView, MetricFacts, nothing_recorded, paired, reference_answers
+from proctor.metrics.base import CaseView, MetricFacts, no_recording_score, paired, reference_answers
 from proctor.metrics.judged.base import BallotOutcome, JudgedMetric, case_score
 from proctor.metrics.judged.checklist import object_of, text_field, word_field
 from proctor.metrics.judged.passages import answer_text, final_answer, user_message
@@ -54,7 +54,7 @@ class FinalResponseMatch(JudgedMetric[LlmAsAJudgeCriterion]):
     async def score(self, case: CaseView) -> MetricScore:
         """Ask about each turn that has a reference answer."""
         if case.expected is None:
-            return nothing_recorded(case)
+            return no_recording_score(case)
         turns = [
             (index, actual, expected)
             for index, (actual, expected) in enumerate(paired(case))

@@ -11,7 +11,7 @@ from proctor.errors import MetricError
 from proctor.metrics.base import CaseView, Described, MetricFacts, Survey, prohibition
 from proctor.metrics.criterion_check import check_criterion, misfit
 from proctor.metrics.expectations.call_patterns import ActualCall, CallPattern, calls_of
-from proctor.metrics.expectations.explain import Drawn, drawn_once
+from proctor.metrics.expectations.explain import Drawn, merge_steps
 from proctor.metrics.expectations.forbidden_calls import (
     DECLARATIONS,
     Guards,
@@ -136,7 +136,7 @@ class TrajectoryRules:
                     {"rule": rule.describe(), "turn": index + 1, "call": calls[breach.at].index + 1}
                 )
         reason = "; ".join(and_more(_sentences(rules, breaches_by_rule, calls)))
-        details = {"alignment": drawn_once(steps), "broken": broken} if steps else None
+        details = {"alignment": merge_steps(steps), "broken": broken} if steps else None
         return Explanation(reason or KEPT, details, score.per_invocation[index].warning)
 
     def _doubts(self, rules: Sequence[Rule], case: CaseView, calls: Sequence[ActualCall]) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from proctor.errors import CriterionError
-from proctor.metrics.base import CaseView, MetricFacts, nothing_recorded, paired
+from proctor.metrics.base import CaseView, MetricFacts, no_recording_score, paired
 from proctor.metrics.criterion_check import check_criterion
 from proctor.metrics.reason_text import and_more, show_name, show_text
 from proctor.metrics.structure.agent_messages import IntermediateText, has_no_author, intermediate_texts
@@ -90,7 +90,7 @@ class IntermediateResponseMatch:
     def score(self, case: CaseView) -> MetricScore:
         """Compare turn by turn."""
         if case.expected is None:
-            return nothing_recorded(case)
+            return no_recording_score(case)
         return mean_score([self._turn(*turns) for turns in paired(case)])
 
     def explain(self, case: CaseView, score: MetricScore, index: int) -> Explanation:

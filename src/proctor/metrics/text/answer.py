@@ -15,7 +15,7 @@ from proctor.metrics.base import (
     MetricFacts,
     expected_turns,
     is_adk_compatible,
-    nothing_recorded,
+    no_recording_score,
     supplied,
 )
 from proctor.metrics.criterion_check import check_criterion
@@ -140,7 +140,7 @@ class AnswerMetric(ABC, Generic[C]):
     def score(self, case: CaseView) -> MetricScore | Awaitable[MetricScore]:
         """Compare turn by turn."""
         if self._expected is None and case.expected is None:
-            return nothing_recorded(case)
+            return no_recording_score(case)
         return mean_score([self._turn(case, index) for index in range(len(case.actual))])
 
     def explain(self, case: CaseView, score: MetricScore, index: int) -> Explanation:

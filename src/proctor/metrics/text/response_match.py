@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from proctor.metrics.base import CaseView, MetricFacts, expected_turns, nothing_recorded, reference_answers
+from proctor.metrics.base import CaseView, MetricFacts, expected_turns, no_recording_score, reference_answers
 from proctor.metrics.text.answer import AnswerMetric, Expected
 from proctor.metrics.text.rouge import Rouge, rouge_1, tokenize, words
 from proctor.metrics.text.visible_text import is_blank, is_identical
@@ -51,7 +51,7 @@ class ResponseMatch(AnswerMetric[BaseCriterion]):
     def score(self, case: CaseView) -> MetricScore:
         """Compare turn by turn; without recorded conversation it is not applicable (ADK: an error)."""
         if case.expected is None and not self.as_in_adk:
-            return nothing_recorded(case)
+            return no_recording_score(case)
         return mean_score([self._turn(case, index) for index, _ in enumerate(expected_turns(case))])
 
     def compare(self, expected: Expected, answer: str) -> Score:

@@ -19,9 +19,9 @@ from proctor.metrics.text.word_overlap import (
     IDENTICAL,
     PAIRS,
     Counted,
+    explain_common_sequence,
     explain_shared_words,
     other_signs,
-    tell_common_sequence,
 )
 from proctor.schema.format.criterion import BaseCriterion
 from proctor.schema.results.score import Explanation, Score
@@ -99,7 +99,7 @@ class RougeMetric(AnswerMetric[RougeCriterion]):
         """Return the three figures of two texts."""
 
     @abstractmethod
-    def tell_words(self, reference: Counted, answer: Counted) -> tuple[str, dict[str, list[str]]]:
+    def explain_words(self, reference: Counted, answer: Counted) -> tuple[str, dict[str, list[str]]]:
         """Return which words the texts share and which not: a sentence and details."""
 
     def compare(self, expected: Expected, answer: str) -> Score:
@@ -119,7 +119,7 @@ class RougeMetric(AnswerMetric[RougeCriterion]):
         if len(reference_words.tokens) < self.fewest:
             warning = TOO_SHORT.format("no words" if self.fewest == 1 else f"fewer than {self.fewest} words")
             return Explanation(warning, details, warning)
-        reason, words = self.tell_words(reference_words, answer_words)
+        reason, words = self.explain_words(reference_words, answer_words)
         same = Counter(reference_words.tokens) == Counter(answer_words.tokens)
         warning = self.warn(reference_words, answer_words) or (other_signs(reference, answer) if same else "")
         return Explanation(reason, {**details, **words}, warning)
@@ -146,7 +146,7 @@ class Rouge1(RougeMetric):
         """Compare single words."""
         return rouge.rouge_n(reference.tokens, answer.tokens, 1)
 
-    def tell_words(self, reference: Counted, answer: Counted) -> tuple[str, dict[str, list[str]]]:
+    def explain_words(self, reference: Counted, answer: Counted) -> tuple[str, dict[str, list[str]]]:
         """Return the missing and the additional words."""
         return explain_shared_words(reference, answer)
 
@@ -166,7 +166,7 @@ class Rouge2(RougeMetric):
         """Compare pairs."""
         return rouge.rouge_n(reference.tokens, answer.tokens, 2)
 
-    def tell_words(self, reference: Counted, answer: Counted) -> tuple[str, dict[str, list[str]]]:
+    def explain_words(self, reference: Counted, answer: Counted) -> tuple[str, dict[str, list[str]]]:
         """Return the missing and the additional pairs."""
         return explain_shared_words(_pairs(reference), _pairs(answer), PAIRS)
 
@@ -180,9 +180,9 @@ class RougeL(RougeMetric):
         """Return the longest common sequence as a share of each text."""
         return rouge.rouge_l(reference.tokens, answer.tokens)
 
-    def tell_words(self, reference: Counted, answer: Counted) -> tuple[str, dict[str, list[str]]]:
+    def explain_words(self, reference: Counted, answer: Counted) -> tuple[str, dict[str, list[str]]]:
         """Return the words outside that sequence."""
-        return tell_common_sequence(reference, answer)
+        return explain_common_sequence(reference, answer)
 
 
 def _pairs(text: Counted) -> Counted:

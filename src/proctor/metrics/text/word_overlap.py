@@ -73,7 +73,7 @@ def explain_shared_words(
     return f"{counts}; {_differences(missing, more)}", details
 
 
-def tell_common_sequence(reference: Counted, answer: Counted) -> tuple[str, dict[str, list[str]]]:
+def explain_common_sequence(reference: Counted, answer: Counted) -> tuple[str, dict[str, list[str]]]:
     """Return the length of the longest common sequence, and the words outside it.
 
     For very long texts, the shared words in any order.

@@ -14,7 +14,7 @@ from proctor.metrics.base import (
     comparison_facts,
     expected_calls,
     expected_turns,
-    nothing_recorded,
+    no_recording_score,
 )
 from proctor.metrics.criterion_check import check_criterion
 from proctor.metrics.matchers.base import ARGUMENTS as BY_MATCHERS
@@ -90,7 +90,7 @@ class TrajectoryMetric(ABC, Generic[C]):
     def score(self, case: CaseView) -> MetricScore:
         """Compare turn by turn; without recorded conversation it is not applicable."""
         if case.expected is None:
-            return nothing_recorded(case)
+            return no_recording_score(case)
         turns = zip(case.turns, expected_turns(case), strict=True)
         return mean_score([self.compare(expected.tool_calls, turn.tool_calls) for turn, expected in turns])
 

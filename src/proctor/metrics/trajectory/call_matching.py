@@ -292,7 +292,7 @@ def _is_equivalence(same: Same) -> bool:
     return bool(getattr(getattr(same, "__self__", None), "is_equivalence", True))
 
 
-def made_of_those_expected(expected: Sequence[Call], actual: Sequence[Call], same: Same = same) -> int:
+def count_expected_made(expected: Sequence[Call], actual: Sequence[Call], same: Same = same) -> int:
     """Return how many expected calls occur among the actual ones; an actual call may match several equal ones."""
     return sum(any(same(expected_call, actual_call) for actual_call in actual) for expected_call in expected)
 

@@ -26,11 +26,11 @@ from proctor.metrics.trajectory.base import (
     open_to_any,
 )
 from proctor.metrics.trajectory.call_matching import (
+    count_expected_made,
     exact,
     expected_of_those_made,
     found,
     in_order,
-    made_of_those_expected,
 )
 from proctor.schema.format.case import EvalCase
 from proctor.schema.results.score import Score
@@ -113,7 +113,7 @@ class AnyOrderMatch(TrajectoryMetric[_AnyOrderCriterion]):
 
     def compare(self, expected: Calls, actual: Calls) -> Score:
         """Return 1 if all expected calls were made, with a warning if none is expected."""
-        count = found if self.criterion.duplicates == "multiset" else made_of_those_expected
+        count = found if self.criterion.duplicates == "multiset" else count_expected_made
         holds = count(expected, actual, self.matching.same) == len(expected)
         return open_to_any(Score(1.0 if holds else 0.0), expected, actual)
 
@@ -134,7 +134,7 @@ class _Share(TrajectoryMetric[_CountedCriterion]):
         if self.criterion.duplicates == "multiset":
             pairs = found(expected, actual, same)
             return pairs, pairs
-        return made_of_those_expected(expected, actual, same), expected_of_those_made(expected, actual, same)
+        return count_expected_made(expected, actual, same), expected_of_those_made(expected, actual, same)
 
     @property
     def repeats_allowed(self) -> bool:

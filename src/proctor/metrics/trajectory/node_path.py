@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import ClassVar
 
-from proctor.metrics.base import CaseView, MetricFacts, nothing_recorded, paired
+from proctor.metrics.base import CaseView, MetricFacts, no_recording_score, paired
 from proctor.metrics.criterion_check import check_criterion
 from proctor.metrics.reason_text import show_name
 from proctor.metrics.trajectory.alignment import StepKind, align
@@ -81,7 +81,7 @@ class NodePath:
     def score(self, case: CaseView) -> MetricScore:
         """Compare turn by turn; a scenario has no expected path."""
         if case.expected is None:
-            return nothing_recorded(case)
+            return no_recording_score(case)
         return mean_score([self._compare(expected, actual) for actual, expected in paired(case)])
 
     def explain(self, case: CaseView, score: MetricScore, index: int) -> Explanation:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise, zip_longest
 from typing import Literal
 
-from proctor.metrics.base import CaseView, nothing_recorded, paired
+from proctor.metrics.base import CaseView, no_recording_score, paired
 from proctor.metrics.text.one_to_one import most_pairs
 from proctor.metrics.trajectory.agentevals_relations import (
     RELATION_OPTIONS,
@@ -58,7 +58,7 @@ class Strict(RelationMetric[StrictCriterion]):
     def score(self, case: CaseView) -> MetricScore:
         """Compare turn by turn; a scenario has no expected calls."""
         if case.expected is None:
-            return nothing_recorded(case)
+            return no_recording_score(case)
         return mean_score([self._turn(expected, actual) for actual, expected in paired(case)])
 
     def compare(self, expected: Calls, actual: Calls) -> Score:

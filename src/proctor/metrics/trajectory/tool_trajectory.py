@@ -13,7 +13,7 @@ from proctor.metrics.base import (
     expected_calls,
     expected_turns,
     is_adk_compatible,
-    nothing_recorded,
+    no_recording_score,
     paired,
 )
 from proctor.metrics.criterion_check import check_criterion
@@ -137,7 +137,7 @@ class ToolTrajectory:
     def score(self, case: CaseView) -> MetricScore:
         """Compare turn by turn; without recorded conversation it is not applicable (ADK: an error)."""
         if case.expected is None and not self._adk:
-            return nothing_recorded(case)
+            return no_recording_score(case)
         scores = []
         for turn, expected in zip(case.turns, expected_turns(case)):  # noqa: B905 - expected_turns compared their lengths
             actual_calls, expected_calls = (

@@ -81,7 +81,7 @@ def new_talk(case: EvalCase) -> tuple[EvalCase, Talk]:
     return case, Talk(new_session(case, f"conformance-{uuid.uuid4().hex}"), token)
 
 
-async def talk_through(subject: Subject, case: EvalCase) -> Talk:
+async def hold_conversation(subject: Subject, case: EvalCase) -> Talk:
     """Hold a whole conversation with the agent.
 
     Raises:

@@ -18,9 +18,9 @@ from proctor.runs.conformance.conversation import (
     ask,
     case_of,
     first_event,
+    hold_conversation,
     new_talk,
     short_text,
-    talk_through,
 )
 from proctor.schema.evidence.event import Event
 from proctor.schema.evidence.turn import Turn
@@ -49,7 +49,7 @@ class Check:
 
 async def _events(subject: Subject) -> None:
     for case in subject.cases:
-        talk = await talk_through(subject, case)  # raises for anything that is not an event or not JSON
+        talk = await hold_conversation(subject, case)  # raises for anything that is not an event or not JSON
         for event in talk.events:
             again = Event.model_validate_json(event.model_dump_json(exclude_none=True))
             if again.model_dump(exclude_none=True) != event.model_dump(exclude_none=True):
@@ -142,7 +142,7 @@ async def _streaming(subject: Subject) -> None:
 
 async def _state(subject: Subject) -> None:
     for case in subject.cases:
-        talk = await talk_through(subject, case)
+        talk = await hold_conversation(subject, case)
         state = talk.final_state
         if not isinstance(state, dict):
             raise ConformanceError(f"final_state() returned {safe_repr(state)}; expected a dict")
@@ -201,7 +201,7 @@ async def _leaving(subject: Subject) -> None:
 
 async def _goes_on(subject: Subject, what: str) -> None:
     try:
-        talk = await talk_through(subject, subject.case())
+        talk = await hold_conversation(subject, subject.case())
     except Exception as error:
         raise ConformanceError(f"after {what}, the next conversation failed: {error}") from error
     if not talk.events:
@@ -210,7 +210,7 @@ async def _goes_on(subject: Subject, what: str) -> None:
 
 async def _concurrency(subject: Subject) -> None:
     cases = [subject.case(number) for number in range(AT_ONCE)]
-    talks = await asyncio.gather(*(talk_through(subject, case) for case in cases))
+    talks = await asyncio.gather(*(hold_conversation(subject, case) for case in cases))
     for talk in talks:
         transcript = json.dumps([event.model_dump(mode="json", exclude_none=True) for event in talk.events])
         transcript += repr(talk.final_state)
@@ -226,7 +226,7 @@ async def _errors(subject: Subject) -> None:
     if subject.failing is None:
         raise NotApplicableError("no message is known that makes it fail: --failing TEXT names one")
     try:
-        talk = await talk_through(subject, case_of([subject.failing]))
+        talk = await hold_conversation(subject, case_of([subject.failing]))
     except ConformanceError:
         raise
     except Exception:  # noqa: BLE001 - the check expects a failure of any kind
@@ -256,7 +256,7 @@ async def _description(subject: Subject) -> None:
 
 async def _tidiness(subject: Subject) -> None:
     before = asyncio.all_tasks()
-    await talk_through(subject, subject.case())
+    await hold_conversation(subject, subject.case())
     await ask(subject.agent, "close")
     await asyncio.sleep(0.1)
     left = asyncio.all_tasks() - before
@@ -292,7 +292,7 @@ CHECKS = (
 
 async def _turns(subject: Subject) -> AsyncIterator[tuple[int, Turn]]:
     for case in subject.cases:
-        talk = await talk_through(subject, case)
+        talk = await hold_conversation(subject, case)
         for number, turn in enumerate(talk.turns, 1):
             yield number, turn
 

@@ -96,7 +96,7 @@ def _of_the_whole(recorded: RecordedRun, counts: Counter[Outcome]) -> str:
     if {outcome: count for outcome, count in totals.counts.items() if count} != dict(counts):
         return f"the file is not what was written: it had {_counts_text(totals.counts)}, and has {_counts_text(counts)} ({how}, or edited)"
     missing = any(one.failure is not None for one in head.sets)
-    expected = outcome_of_run(counts, set_missing=missing, broken_off=head.failure is not None)
+    expected = outcome_of_run(counts, set_missing=missing, has_failure=head.failure is not None)
     if expected is not totals.outcome:
         return f"the file is not what was written: the run was {totals.outcome}, and what is here makes it {expected} ({how})"
     return f"the file is not what was written: {recorded.doubts[0]}" if recorded.doubts else ""

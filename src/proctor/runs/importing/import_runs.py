@@ -276,7 +276,7 @@ class _Totals:
             outcome=outcome_of_run(
                 self.counts,
                 set_missing=any(one.failure is not None for one in head.sets),
-                broken_off=head.failure is not None,
+                has_failure=head.failure is not None,
             ),
             failure=head.failure,
             counts={outcome.value: count for outcome, count in self.counts.items()},

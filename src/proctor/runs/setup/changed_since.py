@@ -45,7 +45,7 @@ class CommitFiles:
         """The hashes of the commit that were resolved so far, one for each repository."""
         return list(dict.fromkeys(self._commits.values()))
 
-    def was_there(self, path: Path) -> bool:
+    def is_in_commit(self, path: Path) -> bool:
         """Return whether the commit contains the file.
 
         Raises:
@@ -54,7 +54,7 @@ class CommitFiles:
         return self._blob(path) is not None
 
     def is_as_it_was(self, path: Path) -> bool:
-        """Return whether the file is, byte for byte, the version in the commit. Raises as `was_there`.
+        """Return whether the file is, byte for byte, the version in the commit. Raises as `is_in_commit`.
 
         Git's index is not used, because it may mark a changed file as unchanged.
         """
@@ -66,7 +66,7 @@ class CommitFiles:
         return now.returncode == 0 and now.stdout.strip() == before
 
     def content(self, path: Path) -> bytes | None:
-        """Return the content of the file at the commit; `None` if it did not exist or git cannot provide it. Raises as `was_there`."""
+        """Return the content of the file at the commit; `None` if it did not exist or git cannot provide it. Raises as `is_in_commit`."""
         path = Path(os.path.realpath(path))
         if self._blob(path) is None:
             return None
@@ -215,7 +215,7 @@ class _Choice:
 
     def _reason_for_all(self, planned: SetRequest, path: Path) -> str:
         """Return why every case of a set counts as changed; empty if they do not."""
-        if not self._then.was_there(path):
+        if not self._then.is_in_commit(path):
             return "the file is new"
         return self._changed_criteria_reason(planned, path)
 
@@ -252,7 +252,7 @@ class _Choice:
             return why
         if self.config is None:
             for config_path in _nearer(path, used):
-                if self._then.was_there(config_path):
+                if self._then.is_in_commit(config_path):
                     return f"{config_path} scored it, and does not exist any more"
         return ""
 
@@ -264,7 +264,7 @@ class _Choice:
     def _difference(self, path: Path) -> str:
         from proctor.files.eval_sets.load import load_config
 
-        if not self._then.was_there(path):
+        if not self._then.is_in_commit(path):
             return f"its config {path} is new"
         if self._then.is_as_it_was(path):
             return ""

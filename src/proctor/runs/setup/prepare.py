@@ -15,7 +15,7 @@ from proctor.engine.planning.set_plan import SetRequest
 from proctor.engine.run_options import OPTIONS, RunOptions
 from proctor.errors import EvalFileError, NothingToRunError, SetupError, SetupProblems, unknown_options
 from proctor.runs.arguments import AgentLike, EvalSetLike, EvaluateOptions
-from proctor.runs.load import Configs, as_list, given_set, trial_overrides, user_folder
+from proctor.runs.load import Configs, as_list, read_python_set, trial_overrides, user_folder
 from proctor.runs.setup.judge_and_user import JudgesOnDemand, UsersOnDemand, budget_of
 from proctor.runs.storage.open import is_open
 from proctor.schema.evidence.trial import Failure, FailureKind
@@ -321,7 +321,7 @@ class _Loading:
         if isinstance(entry, str | Path):
             return self._files(str(entry))
         try:
-            source = given_set(
+            source = read_python_set(
                 entry,
                 allow_duplicate_ids=self._options.allow_duplicate_ids,
                 allow_unknown_keys=self._options.allow_unknown_keys,

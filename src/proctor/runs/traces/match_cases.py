@@ -54,7 +54,7 @@ def _speakable(name: str) -> str:
     return re.sub(r"[^\w.@#+=-]+", "_", name)[:_LONGEST_ID].strip("_") or "conversation"
 
 
-def as_given(plan: Plan, conversations: Sequence[TracedConversation]) -> Matched:
+def match_own_cases(plan: Plan, conversations: Sequence[TracedConversation]) -> Matched:
     """Match the cases of `own_cases` with the conversations that they were made from."""
     return Matched({(0, index): conversations[index] for index in plan.sets[0].cases})
 

@@ -21,7 +21,7 @@ from typing import Any, Self
 
 from proctor.common.network import is_loopback_ip
 from proctor.errors import SetupError
-from proctor.files.traces.otlp_json import LogRecord, only_kept, spans_in
+from proctor.files.traces.otlp_json import LogRecord, keep_agent_attributes, spans_in
 from proctor.runs.output_guard import OutputGuard
 from proctor.runs.storage.open import default_store
 from proctor.runs.traces.receiver_http import OtlpHandler
@@ -160,7 +160,10 @@ class TraceReceiver:
             OSError: the request cannot be written.
         """
         spans = sum(not isinstance(one, LogRecord) for one in spans_in(request))
-        line = json.dumps(only_kept(request), ensure_ascii=True, separators=(",", ":")).encode() + b"\n"
+        line = (
+            json.dumps(keep_agent_attributes(request), ensure_ascii=True, separators=(",", ":")).encode()
+            + b"\n"
+        )
         with self._lock:
             if self._file.tell() + len(line) > MOST_FILE:
                 raise OSError(f"the file has reached {MOST_FILE >> 20} MiB")

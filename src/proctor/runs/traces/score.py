@@ -18,7 +18,7 @@ from proctor.runs.evaluate import carry_out
 from proctor.runs.setup.manifest import judging_of, planned_cases, set_manifests
 from proctor.runs.setup.prepare import Prepared, prepare
 from proctor.runs.storage.open import is_open, open_store
-from proctor.runs.traces.match_cases import Matched, as_given, match, own_cases
+from proctor.runs.traces.match_cases import Matched, match, match_own_cases, own_cases
 from proctor.runs.traces.to_trials import trial_of
 from proctor.schema.evidence.event import Event
 from proctor.schema.format.content import Content
@@ -105,7 +105,7 @@ async def score_trace(
     if eval_sets is None:
         _refuse_comparing(prepared)
         _refuse_unasserted(prepared, allowed=bool(options.get("allow_unasserted")))
-        matched = as_given(prepared.plan, traced.conversations)
+        matched = match_own_cases(prepared.plan, traced.conversations)
     else:
         matched = match(prepared.plan, traced.conversations)
     prepared.warnings += [*traced.doubts, *matched.warnings]

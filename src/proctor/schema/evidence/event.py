@@ -361,7 +361,7 @@ _CAUSES = {
 }
 
 
-def why_cut_off(reason: str) -> str | None:
+def incomplete_answer_reason(reason: str) -> str | None:
     """Return why an answer is incomplete; `None` if `reason` (in any case) does not mean that it was cut off."""
     cause = _CAUSES.get(reason.lower())
     return cause and f"{cause} (finish_reason: {reason})"

@@ -141,7 +141,7 @@ class RunResult:
         A run with a failure is an *error*, regardless of the outcomes of its cases.
         """
         set_missing = any(summary.failure is not None for summary in self.sets)
-        return outcome_of_run(self.counts, set_missing=set_missing, broken_off=self.failure is not None)
+        return outcome_of_run(self.counts, set_missing=set_missing, has_failure=self.failure is not None)
 
     @property
     def cost(self) -> float | None:

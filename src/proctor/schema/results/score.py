@@ -100,12 +100,12 @@ def worst(outcomes: Iterable[Outcome]) -> Outcome:
     return Outcome.ERROR
 
 
-def outcome_of_run(cases: Iterable[Outcome], *, set_missing: bool, broken_off: bool) -> Outcome:
+def outcome_of_run(cases: Iterable[Outcome], *, set_missing: bool, has_failure: bool) -> Outcome:
     """Combine the outcomes of a run's cases: skipped cases do not count, a set that was not run is an error.
 
-    A run that ended by a failure (`broken_off`) is an *error*, regardless of the outcomes of its cases.
+    A run that ended by a failure (`has_failure`) is an *error*, regardless of the outcomes of its cases.
     """
-    if broken_off:
+    if has_failure:
         return Outcome.ERROR
     outcomes = [outcome for outcome in cases if outcome is not Outcome.SKIPPED]
     return worst([*outcomes, Outcome.ERROR] if set_missing else outcomes)

@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterator, Sequence
 from proctor.schema.evidence.simulated_user import FaultKind, UserFault
 from proctor.simulation.faults.conversation import UserConversation, new_fault
 from proctor.simulation.faults.text_features import (
+    asks_to_wait,
     content_words,
     depends,
     is_english,
     is_failing,
     normalize,
-    puts_off,
     questions,
     sentences,
     shares_word,
@@ -136,7 +136,7 @@ def _is_answer(question: str, answer: str) -> bool:
     asked_back = questions(answer)
     statement_words = content_words("\n".join(each for each in sentences(answer) if each not in asked_back))
     return shares_word(content_words(question), statement_words) or (
-        len(statement_words) > 2 and not puts_off(answer)
+        len(statement_words) > 2 and not asks_to_wait(answer)
     )
 
 

@@ -9,11 +9,11 @@ from proctor.schema.evidence.simulated_user import FaultKind, UserFault
 from proctor.simulation.faults.conversation import UserConversation, new_fault
 from proctor.simulation.faults.text_features import (
     are_similar,
+    asks_to_wait,
     content_words,
     is_english,
     is_failing,
     normalize,
-    puts_off,
     questions,
     shares_word,
     words,
@@ -92,7 +92,7 @@ def _is_about(answer: str, text: str, plan: str) -> bool:
         return False
     if not is_english(plan):
         return True  # the word lists apply to English only
-    if puts_off(answer):
+    if asks_to_wait(answer):
         return False
     if any(char.isdigit() for char in answer):
         return True

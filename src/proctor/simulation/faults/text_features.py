@@ -116,7 +116,7 @@ def is_giving_up(answer: str) -> bool:
     return not answer.strip() or is_failing(_IN_SYMPATHY.sub(" ", statements) or ".")
 
 
-def puts_off(answer: str) -> bool:
+def asks_to_wait(answer: str) -> bool:
     """Return whether an answer asks the user to wait."""
     return _PUTS_OFF.search(answer) is not None
 

@@ -189,7 +189,7 @@ def summary_of_parts(members: Sequence[Member], *, set_missing: bool) -> RunSumm
     counts = total_counts(compact(part.counts) for part in parts)
     outcomes = [Outcome(name) for name, count in counts.items() if count]
     return RunSummary(
-        outcome=outcome_of_run(outcomes, set_missing=set_missing, broken_off=False),
+        outcome=outcome_of_run(outcomes, set_missing=set_missing, has_failure=False),
         counts=counts,
         duration=max(part.duration for part in parts),
         warnings=_once(text for part in parts for text in part.warnings),

@@ -148,7 +148,7 @@ class SqliteFile:
         try:
             with sqlite_errors(self.name):
                 write_empty_store(new)
-            put_in_place(new, self.path)
+            name_new_file(new, self.path)
         finally:
             # SQLite leaves the journal if the draft could not be written
             for draft in (new, _sibling(new, "-journal")):
@@ -354,7 +354,7 @@ def write_empty_store(path: Path) -> None:
         connection.close()
 
 
-def put_in_place(new: Path, path: Path) -> None:
+def name_new_file(new: Path, path: Path) -> None:
     """Give the new file its final name, unless another process has created the store already."""
     try:
         os.link(new, path)

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from weakref import WeakSet
 
 from proctor.common.process_exit import contained_exits
-from proctor.engine.execution.run_control import leave_behind
+from proctor.engine.execution.run_control import abandon_tasks
 from proctor.errors import AgentRaisedError
 
 Answer = TypeVar("Answer")
@@ -108,7 +108,7 @@ def _end(loop: asyncio.AbstractEventLoop) -> None:
     stuck = [task for task in tasks if not task.done()]
     if not stuck:
         loop.close()
-    leave_behind(stuck)
+    abandon_tasks(stuck)
 
 
 async def _contain_exits(main: Coroutine[object, object, Answer]) -> Answer:

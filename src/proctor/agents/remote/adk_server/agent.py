@@ -15,7 +15,7 @@ from urllib.parse import quote, unquote
 
 from pydantic import ValidationError
 
-from proctor.agents.adk.events import LastAnswer, event_of_json, finish_in, lasting
+from proctor.agents.adk.events import LastAnswer, event_of_json, finish_reason_of, lasting
 from proctor.agents.base import AgentInfo, Session
 from proctor.agents.frameworks.long_running_calls import PendingCalls
 from proctor.agents.function_results import first_problem
@@ -138,7 +138,7 @@ class AdkServerAgent:
                     talk.pending.note(event)
                     yield event
             reading.end()
-            if (broken := reading.answer.cut_off()) is not None:
+            if (broken := reading.answer.incomplete_event()) is not None:
                 yield broken
 
     async def final_state(self, session: Session) -> JsonObject:
@@ -197,7 +197,7 @@ class _Reading:
             )
         self._id = str(data.get("id") or "")
         self._last = event
-        self.answer.note(event, finish_in(data))
+        self.answer.note(event, finish_reason_of(data))
         return event
 
     def end(self) -> None:

@@ -131,7 +131,7 @@ def named_by_project() -> Iterator[None]:
         _of_project.reset(token)
 
 
-def targets_here() -> Targets | None:
+def allowed_targets() -> Targets | None:
     """Return the restriction of this process; `None` if there is none."""
     if _of_project.get():
         return None

@@ -40,7 +40,7 @@ from typing import TYPE_CHECKING
 
 from proctor.agents.json_protocol import MOST_SHOWN
 from proctor.agents.remote.http.address import Address
-from proctor.agents.remote.http.allowed_addresses import checked_transport, targets_here
+from proctor.agents.remote.http.allowed_addresses import allowed_targets, checked_transport
 from proctor.agents.remote.http.errors import NotConnectedError, from_httpx, from_status, truncation_error
 from proctor.agents.remote.http.response_reader import JSON, Bounds, Reply
 from proctor.common.error_text import safe_str
@@ -80,7 +80,7 @@ class HttpClient:
         self.address = address
         self.bounds = bounds or Bounds()
         self._headers = dict(headers or {})
-        self._targets = targets_here()
+        self._targets = allowed_targets()
         self._idle: list[httpx.AsyncClient] = []
         """Clients of httpx with one connection each: a client with many searches all of them, twice, for each request."""
         self._loop: asyncio.AbstractEventLoop | None = None

@@ -128,7 +128,7 @@ class Reply:
         except (ValueError, RecursionError):
             raise self.broke(f"sent an event that is not JSON: {safe_repr(event.data)}") from None
 
-    async def nothing_more(self, events: AsyncIterator[ServerEvent]) -> None:
+    async def wait_for_stream_end(self, events: AsyncIterator[ServerEvent]) -> None:
         """Wait briefly for the end of a stream after its last event, so that its connection can be reused.
 
         The answer is complete, even if the server leaves the stream open or breaks it off.

@@ -123,7 +123,7 @@ async def _read_stream(reply: Reply) -> Completion:
     async with aclosing(reply.events()) as events:
         async for event in events:
             if event.data.strip() == "[DONE]":
-                await reply.nothing_more(events)
+                await reply.wait_for_stream_end(events)
                 break
             completion.add(reply.hide(read_json(event.data, "the data of an event")))
     if not completion.finish:

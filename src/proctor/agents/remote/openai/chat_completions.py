@@ -10,7 +10,7 @@ from proctor.agents.json_protocol import read_json
 from proctor.common.error_text import safe_repr
 from proctor.common.json_values import Json, JsonObject
 from proctor.errors import AgentError, AgentRaisedError
-from proctor.schema.evidence.event import Event, why_cut_off
+from proctor.schema.evidence.event import Event, incomplete_answer_reason
 from proctor.schema.format.content import UsageMetadata
 
 Data = Mapping[str, Json]
@@ -138,7 +138,7 @@ class Completion:
         """
         if not isinstance(data, Mapping):
             raise AgentError(f"the agent's answer is {safe_repr(data)}; expected a chat completion")
-        if (error := told_error(data)) is not None:
+        if (error := error_in_response(data)) is not None:
             raise error
         choices = _list(data.get("choices"), "choices")
         self.model = _text(data.get("model")) or self.model
@@ -227,7 +227,10 @@ def _incomplete_reason(finish: str) -> str | None:
     """Return why an answer is not complete, by its finish reason; `None` if it is complete or unknown."""
     if not finish or finish.lower() in _WHOLE:
         return None
-    return why_cut_off(finish) or f"the answer did not end as a whole one does (finish_reason: {finish})"
+    return (
+        incomplete_answer_reason(finish)
+        or f"the answer did not end as a whole one does (finish_reason: {finish})"
+    )
 
 
 def _of_message(message: Message, names: Mapping[str | None, str]) -> Iterator[Event]:
@@ -254,7 +257,7 @@ def _response(content: str) -> JsonObject:
     return value if isinstance(value, dict) else {"result": value}
 
 
-def told_error(data: Data) -> AgentRaisedError | None:
+def error_in_response(data: Data) -> AgentRaisedError | None:
     """Return the error in place of an answer, `{"error": {"message", "type", "code"}}`; `None` if there is none."""
     error = data.get("error")
     if not error:
@@ -319,7 +322,7 @@ def read_response(data: object) -> Completion:
         AgentRaisedError: it has failed.
     """
     fields = data if isinstance(data, dict) else {}
-    if (error := told_error(fields)) is not None:
+    if (error := error_in_response(fields)) is not None:
         raise error
     items = _output_items(data)
     state_delta = fields.get("state_delta")

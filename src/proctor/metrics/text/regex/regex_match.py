@@ -11,7 +11,7 @@ from unicodedata import normalize
 from pydantic import Field
 
 from proctor.errors import CriterionError, MetricError
-from proctor.metrics.base import CaseView, comparison_facts, nothing_recorded
+from proctor.metrics.base import CaseView, comparison_facts, no_recording_score
 from proctor.metrics.reason_text import and_more, shown_texts
 from proctor.metrics.text.answer import TURNS, AnswerMetric, Expected, Texts
 from proctor.metrics.text.normal_form import BLANKS, IGNORING
@@ -99,7 +99,7 @@ class RegexMatch(AnswerMetric[RegexCriterion]):
     async def score(self, case: CaseView) -> MetricScore:
         """Search the answers of all turns in a thread, which waits for the process that searches."""
         if self._expected is None and case.expected is None:
-            return nothing_recorded(case)
+            return no_recording_score(case)
         turns = [self._turn_searches(case, index) for index in range(len(case.actual))]
         searches = [search for turn in turns if not isinstance(turn, Score) for search in turn]
         spans = iter(await asyncio.to_thread(find, searches, self.criterion.seconds))

@@ -110,7 +110,7 @@ class ProcessWorker:
         """Close the agent and end the process."""
         if self._child is not None and not self._child.is_gone:
             self._child.send_line(CLOSE)
-            await self._child.ended_within(_CLOSING)
+            await self._child.ends_within(_CLOSING)
 
     def kill(self) -> None:
         """End the process at once."""

@@ -31,7 +31,7 @@ from proctor.engine.run_options import RunOptions
 from proctor.engine.trial.agent_lifecycle import AgentLifecycle
 from proctor.engine.trial.conversation import HOOKS, ConversationRecorder, Play
 from proctor.engine.trial.deadlines import Deadlines, Slot, TimedSteps
-from proctor.engine.trial.trial_runner import left_behind, limits_of
+from proctor.engine.trial.trial_runner import abandoned_failure, limits_of
 from proctor.errors import ProctorError, SetupError
 from proctor.runs.setup.judge_and_user import load_function
 from proctor.schema.evidence.trial import Failure, FailureKind, Trial
@@ -71,7 +71,7 @@ class TrialServer:
         The evidence is also sent if the trial has missed its deadlines and does not end.
         """
         if (running := self._running.get(request["key"])) is not None:
-            running.take_reply(request, send)
+            running.deliver_reply(request, send)
             return
         running = _Running(request, send)
         slot = running.slot
@@ -116,7 +116,7 @@ class _Running:
         self.send(question)
         return await self._reply
 
-    def take_reply(self, reply: Mapping[str, Any], send: Send) -> None:
+    def deliver_reply(self, reply: Mapping[str, Any], send: Send) -> None:
         """Hand the reply to the simulated user that waits for it."""
         self.send = send
         if self._reply is not None and not self._reply.done():
@@ -131,7 +131,7 @@ class _Running:
             if self.trial is None
             else self.trial.model_copy(deep=True)
         )
-        left_behind(trial, self.slot, options)
+        abandoned_failure(trial, self.slot, options)
         self.send(evidence_json(trial))
 
 

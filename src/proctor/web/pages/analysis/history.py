@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from proctor.analysis.history.text import (
     change_text,
     metric_names,
+    not_comparable_text,
     reason_of,
     sentence_of,
     strip_of_runs,
-    unlike_text,
 )
 from proctor.common.safe_text import shorten
 from proctor.reports.content.case_words import LETTERS
@@ -219,7 +219,7 @@ def _turning(case: CaseHistory, turn: VerdictChange) -> TurningPart:
         first=turn.first.run_id,
         before=before.run_id if before is not None else None,
         changed=difference_lines(turn.changed),
-        caution=unlike_text(turn),
+        caution=not_comparable_text(turn),
         command=shlex.join(command),
     )
 

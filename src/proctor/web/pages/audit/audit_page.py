@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from proctor.authoring.audit.audit_report import FAMILY_WORDS
 from proctor.authoring.audit.audit_sentence import sentence
 from proctor.authoring.audit.criteria_blocks import criteria_lines, proposals_by_place, snippets
-from proctor.authoring.audit.judged_mutants import asked_text, judge_notes
+from proctor.authoring.audit.judged_mutants import judge_notes, judged_text
 from proctor.authoring.audit.leakage import leakage_blocks
 from proctor.authoring.audit.stored_audit import AUDIT, audit_findings, load_audit, newest_audits
 from proctor.reports.content.symbols import short_ids
@@ -314,7 +314,7 @@ def audit_page(store: Store, name: str) -> AuditPage:
         cases=[*_cases(audit)],
         metrics=[copy_fields(AuditedMetric, one, is_idle=one.name in idle) for one in audit.metrics],
         judges=[_judge(audit, one) for one in audit.judged.judges] if audit.judged else [],
-        asked=_sentence(asked_text(audit.judged)) if audit.judged else "",
+        asked=_sentence(judged_text(audit.judged)) if audit.judged else "",
         notes=[*_texts(_findings(audit))],
         changes=[*change_groups(audit.proposals, _labels(audit))],
         warnings=audit.warnings,

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Path, Query, Response
 from pydantic import Field, StringConstraints
 
 from proctor.analysis.calibration.calibrate import HELD_OUT, calibrate_sync
-from proctor.analysis.calibration.labels import label_at, unlabel_at
+from proctor.analysis.calibration.labels import label_case, unlabel_case
 from proctor.schema.analysis.calibration import HumanLabel
 from proctor.schema.format.wire_model import PageModel
 from proctor.web.pages.analysis.known_judges import CalibrationPart, calibration_part
@@ -65,7 +65,7 @@ def put_label(
         labeller=label.labeller,
     )
     with context.changing() as store:
-        return label_part(label_at(store, run, position, new, replaces=label.replaces))
+        return label_part(label_case(store, run, position, new, replaces=label.replaces))
 
 
 class LabelToDelete(PageModel):
@@ -99,7 +99,7 @@ def delete_label(
         labeller=label.labeller,
     )
     with context.changing() as store:
-        unlabel_at(store, run, position, old, labelled_at=label.labelled_at)
+        unlabel_case(store, run, position, old, labelled_at=label.labelled_at)
 
 
 # --- all labels of a judge in a run -----------------------------------------------------------------------------------
