@@ -154,7 +154,7 @@ def test_rows_that_are_missing_are_reported_by_the_copy(tmp_path: Path) -> None:
     with sqlite3.connect(tmp_path / "a.db") as raw:
         raw.execute("DELETE FROM trials WHERE position = 1")
     raw.close()
-    with pytest.raises(StoreError, match="not everything is there"):
+    with pytest.raises(StoreError, match="rows of run run1 are missing"):
         list(copy_runs(str(tmp_path / "a.db"), target))
     assert target.index() == []
 

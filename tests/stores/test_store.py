@@ -285,7 +285,7 @@ def test_an_empty_store_has_no_latest(store: SqlStore) -> None:
 
 def test_a_name_is_given_to_one_run_only(store: SqlStore) -> None:
     write_run(store)
-    with pytest.raises(StoreError, match="a run named run1 is there already"):
+    with pytest.raises(StoreError, match="it already has a run named run1"):
         begun(store)
     assert len(list(store.runs())) == 1
 

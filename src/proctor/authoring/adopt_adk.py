@@ -292,7 +292,7 @@ def rewrite_imports(path: Path) -> Rewritten | None:
     try:
         before, tree = file.data.decode(), ast.parse(file.data)
     except (SyntaxError, ValueError):
-        why = "1: names google-adk's evaluation, and is no Python 3 in UTF-8: by hand"
+        why = "1: names google-adk's evaluation, and is not Python 3 in UTF-8: change it by hand"
         return Rewritten(path, "", "", [why]) if names_it else None
     after, left = file.rewrite(tree)
     if after == file.data and not left:

@@ -52,7 +52,7 @@ def create_eval_set(path: str | Path, eval_set_id: str | None = None, *, make_pa
 
     Raises:
         SetupError: the id is none, or the file belongs to what Proctor reads or keeps.
-        EvalFileError: the file is there already, or cannot be written.
+        EvalFileError: the file exists already, or cannot be written.
     """
     if eval_set_id is not None:
         require_new_set_id(eval_set_id)

@@ -51,7 +51,7 @@ def case_differences(
 ) -> Iterator[RunDifference]:
     """Yield the differences between the cases of both runs."""
     if changed:
-        so = "paired all the same" if keep_changed else "left out"
+        so = "paired anyway" if keep_changed else "left out"
         yield RunDifference("case", f"{_cases(changed)} changed ({so}): {_some(changed)}")
     if only_base:
         yield RunDifference("cases", f"{_cases(only_base)} only in the base: {_some(only_base)}")

@@ -254,7 +254,7 @@ def _forecast(values: Sequence[float], estimate: Estimate) -> Forecast:
 def _without_history(estimate: Estimate, plan: Plan) -> Estimate:
     """Count the calls of judges if there is no earlier run; the rest cannot be estimated."""
     estimate.notes.append(
-        "there is no run of these sets to go by: run one case first (--limit 1) and ask again, the more the surer"
+        "there is no earlier run of these sets to estimate from: run one case first (--limit 1) and estimate again; more cases make it more accurate"
     )
     low = high = 0
     for chosen in plan.sets:

@@ -348,7 +348,7 @@ def _check_folder(manifest: Manifest, *, needed: bool) -> None:
 def _refusal_text(manifest: Manifest) -> str:
     return (
         f"run {manifest.run_id} is not resumed: its results would be of two kinds. Undo the change, begin a new run, "
-        "or go on all the same with --force (force=True)"
+        "or continue anyway with --force (force=True)"
     )
 
 

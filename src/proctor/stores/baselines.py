@@ -74,7 +74,7 @@ def baseline_names(store: Store, *, strict: bool = False) -> dict[str, list[str]
         except EvalFileError as error:
             if strict:
                 raise SetupError(
-                    f"{error}. No run is deleted, because it may be the one of this baseline; `proctor baseline remove {path.stem}` comes first"
+                    f"{error}. No run is deleted, because it may be the one of this baseline; run `proctor baseline remove {path.stem}` first"
                 ) from None
     return names
 

@@ -230,7 +230,7 @@ def test_line_ends_and_letters_stay(tmp_path: Path) -> None:
 def test_file_that_is_not_python_is_unchanged() -> None:
     Path("broken.py").write_text("from google.adk.evaluation import (\n")
     assert (
-        "         broken.py:1: names google-adk's evaluation, and is no Python 3 in UTF-8: by hand"
+        "         broken.py:1: names google-adk's evaluation, and is not Python 3 in UTF-8: change it by hand"
         in adopt("--write")
     )
     assert Path("broken.py").read_text() == "from google.adk.evaluation import (\n"

@@ -84,7 +84,7 @@ def test_the_words_of_google_adk() -> None:
     assert (done.returncode, done.stdout) == (0, "agent/trips.evalset.json: 1 case added: 711845f3\n")
     again = in_this_process(*add)
     assert (again.returncode, again.stdout) == (0, "agent/trips.evalset.json: 0 cases added\n")
-    assert "the case 711845f3 is there already" in again.stderr
+    assert "the set already has the case 711845f3" in again.stderr
     [case] = proctor.load_eval_set("agent/trips.evalset.json").eval_cases
     assert case.session_input is not None
     assert case.session_input.state == {"x": 1}

@@ -47,7 +47,7 @@ def test_nothing_is_overwritten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     mine.write_text("mine")
     done = in_this_process("init")
     assert done.returncode == 2
-    assert f"error: {name}: there already, and nothing was written" in done.stderr
+    assert f"error: {name}: already there; nothing was written" in done.stderr
     assert mine.read_text() == "mine"
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == [mine]
 

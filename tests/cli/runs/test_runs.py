@@ -199,7 +199,7 @@ def test_omitted_parts_are_reported(ran: Path) -> None:
     assert lines("runs", "--limit", "1")[-1] == "MORE  1 runs  (--limit 0 lists all)"
     done = in_this_process("runs", "--agent", "nobody")
     assert (done.returncode, done.stdout) == (0, "")
-    assert done.stderr == "none of the 2 runs is like that; `proctor runs` lists them\n"
+    assert done.stderr == "none of the 2 runs matches; `proctor runs` lists them\n"
 
 
 NOW = datetime(2026, 11, 22, 14, 30, tzinfo=UTC)

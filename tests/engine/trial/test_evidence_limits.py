@@ -124,7 +124,7 @@ def test_there_are_not_more_notes_than_anyone_reads() -> None:
     for _ in range(MOST_NOTES + 10):
         taking.text("\0", "")
     assert len(taking.notes) == MOST_NOTES + 1
-    assert taking.notes[-1] == "and more of the kind"
+    assert taking.notes[-1] == "and further notes of this kind"
 
 
 json_values: st.SearchStrategy[Any] = st.recursive(

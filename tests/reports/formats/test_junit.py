@@ -82,7 +82,7 @@ def _broken_off() -> RunResult:
 @pytest.mark.parametrize(
     "result",
     [run(), run(case("a", Outcome.SKIPPED)), _broken_set(), _broken_off()],
-    ids=["no case", "only skipped ones", "a set that could not be run", "a run that could not go on"],
+    ids=["no case", "only skipped ones", "a set that could not be run", "a run that could not continue"],
 )
 def test_error_outside_the_cases_is_red(result: RunResult) -> None:
     assert not result.passed

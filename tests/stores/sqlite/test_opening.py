@@ -332,7 +332,7 @@ def test_the_log_of_a_store_that_is_gone_is_not_mixed_into_a_new_one(path: Path)
 
 
 def test_a_store_that_is_not_there_cannot_be_read(path: Path) -> None:
-    with pytest.raises(StoreError, match="no store is there"):
+    with pytest.raises(StoreError, match="there is no store"):
         opened(path, read_only=True)
     assert list(path.parent.iterdir()) == []
 
@@ -607,5 +607,5 @@ def test_store_on_a_read_only_file_system_is_readable_and_gives_the_reason(place
         f"{killed}: {refused} What is in it can be shown and exported; for what is new, name another with --store",
         "['passed', 'not_run', 'not_run']",
         f"{none}: {refused} For what is new, name another with --store",
-        f"{none}: no store is there. Nothing has been run with it yet; is the path right?",
+        f"{none}: there is no store. Nothing has been run with it yet; check the path",
     ]

@@ -289,7 +289,7 @@ def _nothing_in_common(comparison: Comparison) -> str:
     if comparison.changed_cases:
         return (
             "every case that both runs have is another one by now: "
-            "--changed-cases keep (in Python keep_changed_cases=True) compares them all the same"
+            "--changed-cases keep (in Python keep_changed_cases=True) compares them anyway"
         )
     return (
         f"the runs have no case in common (by eval set and case id): the baseline has {comparison.base.cases}, "

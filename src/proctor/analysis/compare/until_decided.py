@@ -62,7 +62,7 @@ def _compare_options(options: EvaluateOptions, plan: Plan) -> CompareOptions:
 def _too_few(counts: set[int]) -> str:
     if len(counts) > 1:
         numbers = ", ".join(map(str, sorted(counts)))
-        return f"against: the sets have different numbers of trials ({numbers}): num_runs (--num-runs N) gives all the same"
+        return f"against: the sets have different numbers of trials ({numbers}): num_runs (--num-runs N) sets one number for all"
     return "against: num_runs (--num-runs N) must be at least 2: it is how many trials a case gets at most until it is decided"
 
 

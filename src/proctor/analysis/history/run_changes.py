@@ -2,7 +2,7 @@
 
 The manifest records the agent's code, the cases, the config and the packages. If all of these are the same in two runs, and
 other models answered or the results differ significantly, the cause is outside of what you changed. Another number of trials is
-listed as your change, but the results before and after it are compared all the same.
+listed as your change, but the results before and after it are compared anyway.
 """
 
 from __future__ import annotations

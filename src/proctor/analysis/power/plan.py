@@ -242,7 +242,7 @@ def plan_sync(
     Sources: see `proctor.stats.power`.
 
     Raises:
-        SetupProblems: a number is out of range, there is no such metric, or the run has nothing to go by.
+        SetupProblems: a number is out of range, there is no such metric, or the run has no data for a plan.
         UnknownNameError: the run is unknown.
         StoreError: the store does not exist, or it cannot be read.
     """
@@ -326,8 +326,10 @@ def _nothing(run: RunResult, scores: _RunScores) -> str:
     name = f"run {run.run_id}" if run.run_id else "the run"
     if scores.left_out:
         count = "its only case has" if scores.left_out == 1 else f"all of its {scores.left_out:,} cases have"
-        return f"{name} has nothing to go by: {count} a trial that could not be scored. see `proctor show`"
-    return f"{name} has nothing to go by: no case of it was run. `proctor resume` continues an unfinished one"
+        return f"{name} has no data for a plan: {count} a trial that could not be scored. see `proctor show`"
+    return (
+        f"{name} has no data for a plan: no case of it was run. `proctor resume` continues an unfinished one"
+    )
 
 
 def _scores(metric: MetricVerdict) -> list[float]:

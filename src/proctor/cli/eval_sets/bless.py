@@ -55,7 +55,7 @@ def bless(
     default every case that failed. Answers, tool calls and the stated keys of the final state are
     taken over from the evidence; nothing else in the file changes, not one byte. The difference is shown first,
     and nothing is written before you agree; off a terminal that takes --yes. A case that cannot be
-    changed is named, the others are changed all the same, and the exit code is 1.
+    changed is named, the others are changed anyway, and the exit code is 1.
     """
     from proctor.authoring.bless import bless as propose
 

@@ -269,7 +269,7 @@ def generate(
 
 def _report_added(added: Added) -> None:
     for eval_id in added.skipped:
-        notify(f"{added.path}: the case {eval_id} is there already")
+        notify(f"{added.path}: the set already has the case {eval_id}")
     count = len(added.cases)
     what = count_text(count, "case")
     names = f": {', '.join(added.cases)}" if added.cases else ""

@@ -109,7 +109,7 @@ def _refuse_what_is_there(folder: Path) -> None:
     there = [name for name in FILES if (folder / name).exists()]
     if there:
         raise SetupError(
-            f"{', '.join(str(folder / name) for name in there)}: there already, and nothing was written. "
+            f"{', '.join(str(folder / name) for name in there)}: already there; nothing was written. "
             f"Name an empty folder: proctor init my_project"
         )
     shared = folder / PYPROJECT

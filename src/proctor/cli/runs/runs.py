@@ -171,13 +171,13 @@ def _list_entries(store: Store, records: Sequence[RunRecord]) -> Iterator[Listed
 
 def _no_runs_text(store: Store, count: int, kind: RunKind) -> str:
     if kind == "audit":
-        message = f"none of the {count} audits is like that" if count else f"no audits yet in {store.name}"
+        message = f"none of the {count} audits matches" if count else f"no audits yet in {store.name}"
         return f"{message}; `proctor audit SET` keeps its audit"
     if not count and store.index(None):
         return f"no runs yet in {store.name}, only audits (--kind audit). `proctor eval AGENT SET` keeps its runs"
     if not count:
         return f"no runs yet: the store {store.name} is empty. `proctor eval AGENT SET` keeps its runs"
-    return f"none of the {count} runs is like that; `proctor runs` lists them"
+    return f"none of the {count} runs matches; `proctor runs` lists them"
 
 
 def _write(entries: Iterator[ListedRun] | list[ListedRun], more: int, *, as_json: bool) -> None:

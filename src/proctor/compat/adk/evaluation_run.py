@@ -256,7 +256,7 @@ def _lines(result: RunResult, agent: str) -> Iterator[str]:
             yield f"{one.eval_set_id} for {agent} was not evaluated."
             yield f"  {one.failure.cause}"
     if result.failure is not None:
-        yield f"The run for {agent} could not go on."
+        yield f"The run for {agent} could not continue."
         yield f"  {result.failure.cause}"
 
 

@@ -132,7 +132,7 @@ def abandon_tasks(stuck: Collection[asyncio.Task[Any]]) -> None:
     """
     if stuck:
         with suppress(RuntimeError):
-            # no thread can be started any more: what was scored is reported all the same
+            # no thread can be started any more: what was scored is reported anyway
             threading.Thread(
                 target=_wait_forever, args=(stuck,), name="proctor-left-behind", daemon=True
             ).start()

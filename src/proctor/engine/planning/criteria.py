@@ -39,7 +39,7 @@ class Bound:
     skipped: dict[str, str]
     problems: list[SetupError]
     doubts: list[SetupError] = field(default_factory=list)
-    """Warnings about the criteria; the run begins all the same."""
+    """Warnings about the criteria; the run begins anyway."""
     left_out: list[BoundMetric] = field(default_factory=list)
     """The metrics of `skipped`. Only their facts are read: whether a case asserts something for one of them."""
 

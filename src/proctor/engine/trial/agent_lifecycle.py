@@ -88,7 +88,7 @@ class AgentLifecycle:
         try:
             return await self._in_time("close", self._closed)
         except RuntimeError as error:
-            # an agent may have broken threads, which deadlines need: the verdicts count all the same
+            # an agent may have broken threads, which deadlines need: the verdicts count anyway
             await asyncio.wait([self._closed], timeout=PATIENCE)
             return (
                 self._closed.result() if self._closed.done() else f"closing the agent: {_error_text(error)}"

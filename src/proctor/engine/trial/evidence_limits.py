@@ -222,7 +222,7 @@ class EvidenceLimiter:
         if len(self.notes) < MOST_NOTES:
             self.notes.append(f"{place}: {what}{change}")
         elif len(self.notes) == MOST_NOTES:
-            self.notes.append("and more of the kind")
+            self.notes.append("and further notes of this kind")
 
 
 def _is_readable(text: str) -> bool:

@@ -182,7 +182,7 @@ def points(difference: float) -> str:
 def exit_code(runs: Sequence[RunResult]) -> int:
     """Return the exit code of several runs together: that of the worst outcome; nothing run is an error.
 
-    A run that could not go on (the store could not be written) is one, too.
+    A run that could not continue (the store could not be written) is one, too.
     """
     broken = next((run.failure for run in runs if run.failure is not None), None)
     together = worst(run.outcome for run in runs)

@@ -130,7 +130,7 @@ def _score(metric: MetricVerdict, why: str) -> dict[str, Any]:
 
 
 def _missing(eval_set_id: str, why: str) -> dict[str, Any]:
-    """A set that could not be run, or a run that could not go on."""
+    """A set that could not be run, or a run that could not continue."""
     head = {"eval_set_id": eval_set_id, "eval_case_id": "", "scores": {}, "overall_status": FAILED}
     return head | _more(Outcome.ERROR, why)
 

@@ -163,7 +163,7 @@ def _case_cells(case: CaseResult) -> list[Cell]:
 
 
 def _broken(eval_set_id: str | None, failure: Failure, place: str | None) -> list[Cell]:
-    """A set that could not be run, or a run that could not go on."""
+    """A set that could not be run, or a run that could not continue."""
     return [eval_set_id, None, None, "error", None, None, failure.cause, *[None] * 5, place]
 
 

@@ -71,14 +71,14 @@ def _annotations(run: RunResult) -> Iterator[str]:
 
 
 def _broken(run: RunResult) -> Iterator[str]:
-    """Sets that could not be run, and why the run could not go on."""
+    """Sets that could not be run, and why the run could not continue."""
     for one in run.sets:
         if one.failure is not None:
             file = file_of(one.path) if one.path else ""
             title = f"error: {one.eval_set_id} could not be run"
             yield annotation("error", title, [public_text.cause(one.failure)], file, None)
     if run.failure is not None:
-        title = "nothing was run" if run.failure.where == CONFIGURATION else f"{run.agent} could not go on"
+        title = "nothing was run" if run.failure.where == CONFIGURATION else f"{run.agent} could not continue"
         yield annotation("error", f"Proctor: {title}", [public_text.cause(run.failure)])
 
 

@@ -326,5 +326,5 @@ def _case(case: CaseResult, place: int) -> dict[str, object]:
 
 
 def _broken(eval_set_id: str | None, failure: Failure) -> dict[str, object]:
-    """The line of a set that could not be run, or of a run that could not go on."""
+    """The line of a set that could not be run, or of a run that could not continue."""
     return _line(eval_set_id, None, Outcome.ERROR, case=None) | {"failure": failure_data(failure)}

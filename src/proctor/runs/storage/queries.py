@@ -208,7 +208,7 @@ def _find_deletable(store: Store, names: Sequence[str]) -> list[RunRecord]:
         if called := baselines.get(run.run_id):
             raise SetupError(
                 f"run {names_by_id[run.run_id]} is the baseline {' and '.join(called)}: it is not deleted. "
-                f"`proctor baseline remove {called[0]}` comes first"
+                f"Run `proctor baseline remove {called[0]}` first"
             )
     return records
 

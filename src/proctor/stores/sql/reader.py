@@ -138,7 +138,7 @@ class RunReader:
         counts = judging.by_outcome()
         decided = sum(counts.values()), judging.verdicts_sum
         if trials != (run.trials, run.trials_sum) or verdicts != decided:
-            raise damage_error(self._database.name, f"of run {self._run_id} not everything is there")
+            raise damage_error(self._database.name, f"rows of run {self._run_id} are missing")
         if judging.complete:
             self._final_counts = counts
 

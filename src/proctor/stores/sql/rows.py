@@ -312,7 +312,7 @@ _NEWER = "ON CONFLICT (name) DO UPDATE SET crc = excluded.crc, body = excluded.b
 
 
 def write_answers(transaction: Transaction, run: int, answers: Mapping[str, bytes]) -> None:
-    """Keep answers, within a transaction; an empty one is there already, and the run rests on it, too."""
+    """Keep answers, within a transaction; an empty one exists already, and the run needs it, too."""
     rows = [
         (name, checksum(f"answer/{name}", stored), stored)
         for name, body in sorted(answers.items())

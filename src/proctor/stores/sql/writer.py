@@ -169,7 +169,7 @@ class Writer:
     def _report_committed(self, items: list[tuple[Rows, object]]) -> None:
         tokens = [token for _, token in items if token is not None]
         if tokens:
-            with suppress(Exception):  # the listener may have ended: the records are written all the same
+            with suppress(Exception):  # the listener may have ended: the records are written anyway
                 self._committed(tokens, self._error)
 
     def _commit(self, database: Database, items: list[Rows], end: _End | None = None) -> None:
@@ -328,7 +328,7 @@ def insert_run(transaction: Transaction, progress: RunProgress, manifest: Manife
     sets, text = compact([one.eval_set_id for one in manifest.sets]), compact(manifest.model_dump())
     identity = manifest.run_id, manifest.created_at, agent, sets, manifest.num_runs
     if not insert_head(transaction, progress, identity, manifest.kind, text):
-        raise StoreError(f"{name}: a run named {manifest.run_id} is there already")
+        raise StoreError(f"{name}: it already has a run named {manifest.run_id}")
 
 
 Identity = tuple[str, float, str, str, int]

@@ -134,7 +134,7 @@ class SqliteFile:
         """Write the complete file under another name first, so that no reader sees half a store."""
         if self.read_only:
             raise StoreError(
-                f"{self.name}: no store is there. Nothing has been run with it yet; is the path right?"
+                f"{self.name}: there is no store. Nothing has been run with it yet; check the path"
             )
         for suffix in self._logs():  # a process that only reads leaves an empty one
             # another process may create the store at this moment: its file exists before its log does

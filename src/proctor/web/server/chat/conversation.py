@@ -39,9 +39,7 @@ _SESSION_IS_LOST = {
 """Failures after which the agent's process has ended, so that its session is lost."""
 
 
-_TOO_LONG = (
-    "the conversation is too long to show this entry and the following ones; they are saved all the same"
-)
+_TOO_LONG = "the conversation is too long to show this entry and the following ones; they are saved anyway"
 
 
 class BusyError(ProctorError):
