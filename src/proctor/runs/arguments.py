@@ -154,9 +154,10 @@ class SessionOptions(TypedDict, total=False):
 # --- generated: end
 
 
-def sync_form(
-    main: Callable[Arguments, Coroutine[Any, Any, Answer]],
-) -> Callable[Arguments, Answer]:
+_Main: TypeAlias = Callable[Arguments, Coroutine[Any, Any, Answer]]
+
+
+def sync_form(main: _Main[Arguments, Answer]) -> Callable[Arguments, Answer]:
     """Return a function with the parameters of `main` that runs it from synchronous code."""
 
     @wraps(main)
@@ -166,8 +167,25 @@ def sync_form(
         return run_sync(lambda: main(*args, **kwargs))
 
     run.__name__ = run.__qualname__ = f"{main.__name__}_sync"
-    run.__doc__ = f"Run `{main.__name__}` from synchronous code."
+    run.__doc__ = f"Run `{main.__name__}` from synchronous code.\n\n    {main.__doc__}"
     return run
+
+
+def accept_former_names(**names: str) -> Callable[[_Main[Arguments, Answer]], _Main[Arguments, Answer]]:
+    """Return a decorator for a coroutine function that accepts former names of parameters; the signature lacks them.
+
+    `names`: by each former name, the present one.
+    """
+
+    def decorate(main: _Main[Arguments, Answer]) -> _Main[Arguments, Answer]:
+        @wraps(main)
+        async def run(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Answer:
+            present: dict[str, Any] = {names.get(name, name): value for name, value in kwargs.items()}
+            return await main(*args, **present)
+
+        return run
+
+    return decorate
 
 
 def lines_of(error: ValidationError) -> list[str]:

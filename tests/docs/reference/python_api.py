@@ -79,7 +79,17 @@ def _index(known: dict[str, Entry]) -> Iterator[str]:
 
 def _summary(entry: Entry) -> str:
     value = entry.value
-    return inspect.getdoc(value) or "" if inspect.isclass(value) or callable(value) else "All checks."
+    return _doc(value) if inspect.isclass(value) or callable(value) else "All checks."
+
+
+def _doc(value: Any) -> str:
+    """Return a docstring; of a synchronous form the first line, because its page describes the coroutine, too."""
+    text = inspect.getdoc(value) or ""
+    return text.partition("\n")[0] if _is_sync_form(value) else text
+
+
+def _is_sync_form(value: Any) -> bool:
+    return inspect.iscoroutinefunction(inspect.unwrap(value)) and not inspect.iscoroutinefunction(value)
 
 
 def _page(page: str, known: dict[str, Entry]) -> Iterator[str]:
@@ -102,7 +112,7 @@ def _entry(entry: Entry, links: dict[str, str]) -> Iterator[str]:
         yield from _class(value, head, links)
     elif callable(value):
         yield _code(head + signature(_tree(value)))
-        yield markdown(inspect.getdoc(value) or "", links)
+        yield markdown(_doc(value), links)
     else:
         yield _code(head.rstrip())
         yield table(["check", "shows"], [[f"`{check.name}`", check.shows] for check in value])
@@ -114,7 +124,7 @@ def _code(text: str) -> str:
 
 def _tree(value: Any) -> Any:
     tree: Any = ast.parse(dedent(inspect.getsource(inspect.unwrap(value)))).body[0]
-    if isinstance(tree, ast.AsyncFunctionDef) and not inspect.iscoroutinefunction(value):
+    if _is_sync_form(value):
         return ast.FunctionDef(**dict(ast.iter_fields(tree)) | {"name": value.__name__})
     return tree
 

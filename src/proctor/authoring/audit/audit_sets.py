@@ -21,7 +21,7 @@ from proctor.engine.planning.set_plan import SetPlan
 from proctor.errors import SetupError, UnknownNameError, did_you_mean
 from proctor.judges.base import Judges
 from proctor.reports.content.summary import money_by_purpose
-from proctor.runs.arguments import AgentLike, ConfigLike, EvalSetLike, sync_form
+from proctor.runs.arguments import AgentLike, ConfigLike, EvalSetLike, accept_former_names, sync_form
 from proctor.runs.setup.prepare import Prepared, prepare
 from proctor.runs.storage.open import StoreLike, is_open
 from proctor.schema.analysis.audit_result import (
@@ -37,6 +37,7 @@ from proctor.schema.results.score import Outcome
 _IDLE = [OPERATORS[name] for name in ("filler", "fixed-answer")]
 
 
+@accept_former_names(tell="notify")
 async def audit(  # noqa: PLR0913 - the options of the command
     eval_sets: EvalSetLike | Sequence[EvalSetLike],
     *,
@@ -47,7 +48,6 @@ async def audit(  # noqa: PLR0913 - the options of the command
     max_judge_calls: int | None = None,
     max_cost: float | None = None,
     notify: Callable[[str], None] | None = None,
-    tell: Callable[[str], None] | None = None,
     mutants: Sequence[str] | None = None,
     seed: int = 0,
     proposals: bool = True,
@@ -65,7 +65,7 @@ async def audit(  # noqa: PLR0913 - the options of the command
     passed, also of scenarios, which record none. `mutants` names mutation operators or families of them; without it all are
     used. Metrics that ask a judge are left out, unless `judge` (as in `evaluate`), `max_judge_calls` or
     `max_cost` (in dollars) is given. The judge is then asked about a random sample of the mutants that no other metric catches,
-    within 200 calls by default; `notify` (once `tell`) gets the number of calls before the first one. `config` is found as in `evaluate`.
+    within 200 calls by default; `notify` gets the number of calls before the first one. `config` is found as in `evaluate`.
     The same `seed` makes the same mutants. One conversation
     decides: `trials` of the config do not count. Unless `proposals` is false, changes that catch survivors are searched and
     verified. `case` keeps the evidence of the mutants that survive in that case. `store` (a URL, a path, a `Store`) keeps the
@@ -75,7 +75,7 @@ async def audit(  # noqa: PLR0913 - the options of the command
         SetupProblems: what is wrong with the sets, the configs, the names or the store.
         StoreError: the store cannot be written.
     """
-    judges = _Judges(judge, max_judge_calls, max_cost, (notify, tell))
+    judges = _Judges(judge, max_judge_calls, max_cost, notify)
     operators = [*select_operators(mutants), *judges.operators]
     options: dict[str, Any] = {
         "config": config,
@@ -116,9 +116,9 @@ class _Judges:
     """The judges of an audit, which are asked if a judge or a limit is given."""
 
     def __init__(
-        self, judge: Any, max_calls: int | None, max_cost: float | None, notify: Sequence[_Notify | None]
+        self, judge: Any, max_calls: int | None, max_cost: float | None, notify: _Notify | None
     ) -> None:
-        self.notify: _Notify = next(filter(None, notify), _ignore)
+        self.notify: _Notify = notify or _ignore
         self.are_asked = not (judge is None and max_calls is None and max_cost is None)
         self._limit = DEFAULT_CALLS if max_calls is None else max_calls
         self.options: dict[str, Any] = {"no_judge": True}
