@@ -73,6 +73,24 @@ def test_each_case_is_reviewed_and_only_what_is_accepted_is_written(
 
 
 @pytest.mark.slow
+def test_the_filter_of_the_table_chooses_the_cases(page: Page, site: Site, fits: Look, shot: Shot) -> None:
+    run = run_of(site, "travel.flawed")
+    page.goto(f"/runs/{run}?q=case:cancel")
+    page.get_by_role("link", name="Bless …").click()
+    cases = page.locator("section[data-status]")
+    expect(page.get_by_text("match the filter case:cancel and did not pass: 1.")).to_be_visible()
+    expect(cases).to_have_count(1)
+    expect(page.get_by_role("checkbox").first).not_to_be_checked()
+    fits(page)
+    shot(page, "bless-filter")
+    page.get_by_role("link", name="All failed cases").click()
+    expect(cases).to_have_count(6)
+    page.goto(f"/runs/{run}?q=outcome:passed")
+    page.get_by_role("link", name="Bless …").click()
+    expect(page.get_by_text("Every case that matches the filter passed or was not run.")).to_be_visible()
+
+
+@pytest.mark.slow
 def test_the_copied_command_writes_what_the_button_writes(own_page: Page, own_site: Site) -> None:
     own_page.context.grant_permissions(["clipboard-read", "clipboard-write"])
 

@@ -4,7 +4,7 @@ import { Link, useParams } from "wouter";
 import { useAddress } from "../../app/address";
 import { bind, stepFocus, useKeys } from "../../app/keyboard";
 import { useTitle } from "../../components/text/title";
-import { useChange, useSource } from "../../data/queries";
+import { pathOf, useChange, useSource } from "../../data/queries";
 import type { SourceError } from "../../data/source";
 import type { BlessCase, BlessPage, BlessedPage } from "../../data/types";
 import { Button } from "../../components/forms/Button";
@@ -13,10 +13,12 @@ import { Empty } from "../../components/feedback/Empty";
 import { ErrorNote } from "../../components/feedback/ErrorNote";
 import { CheckField } from "../../components/forms/Field";
 import { Skeleton } from "../../components/feedback/Skeleton";
+import { numText } from "../../components/text/numberFormats";
+import { useTableOf } from "../run/useShownCases";
 import { Breakable } from "../../components/text/Breakable";
 import styles from "./Bless.module.css";
 import { CaseReview } from "./CaseReview";
-import { blessCommand, changedCases, lostComments, readBlessRequest, steadyCases, writeButtonText } from "./blessRequest";
+import { blessCommand, changedCases, lostComments, positionsToBless, readBlessRequest, steadyCases, writeButtonText } from "./blessRequest";
 
 /** Screen 8: what the agent did becomes what is expected, case by case, after a look at each. */
 export function BlessScreen() {
@@ -24,19 +26,41 @@ export function BlessScreen() {
   const [query, setQuery] = useAddress();
   useTitle("Bless");
   const source = useSource();
-  const request = readBlessRequest(query);
+  const named = readBlessRequest(query);
+  const filter = useFilteredCases(run, named.cases ? "" : (query.get("q") ?? ""), query.get("judging"));
+  const request = { ...named, cases: filter?.cases ?? named.cases };
   const path = `/api/runs/${encodeURIComponent(run)}/bless`;
   const preview = useQuery<BlessPage, SourceError>({
     queryKey: [path, JSON.stringify(request)],
     queryFn: async ({ signal }) => (await source.send<BlessPage>("POST", `${path}/preview`, { body: request, signal })).body,
+    enabled: !filter || filter.cases !== null,
     staleTime: Number.POSITIVE_INFINITY,
     placeholderData: (before) => before,
   });
-  const { data, error, refetch } = preview;
+  const { data, refetch } = preview;
+  const error = preview.error ?? filter?.error;
   if (!data) return error ? <ErrorNote error={error} retry={refetch} /> : <Skeleton rows={8} />;
   const choose = (position: number, trial: number) => setQuery({ trials: addTrial(request.trials, position, trial), trial: null });
   const force = (on: boolean) => setQuery({ force: on ? "1" : null });
-  return <Review key={data.etag} page={data} request={request} path={path} again={() => void refetch()} choose={choose} force={force} />;
+  return <Review key={data.etag} page={data} filter={filter} request={request} path={path} again={() => void refetch()} choose={choose} force={force} />;
+}
+
+interface FilteredCases {
+  /** The filter of the table from which this page was opened. */
+  text: string;
+  /** Where the run's page has this filter. */
+  run: string;
+  /** The positions of the cases that match it and did not pass; null until the table is read. */
+  cases: number[] | null;
+  error: SourceError | null;
+}
+
+/** The cases of a filtered table that can be blessed; null without a filter that can be read. */
+function useFilteredCases(run: string, text: string, judging: string | null): FilteredCases | null {
+  const { table, complete, error } = useTableOf(text ? run : null, text, "", judging);
+  if (!text || (complete && table.filter.problem)) return null;
+  const cases = complete ? positionsToBless(table.taken) : null;
+  return { text, run: pathOf(`/runs/${encodeURIComponent(run)}`, { q: text, judging }), cases, error };
 }
 
 function addTrial(trials: Record<string, number>, position: number, trial: number): string {
@@ -48,6 +72,7 @@ function addTrial(trials: Record<string, number>, position: number, trial: numbe
 
 interface ReviewProps {
   page: BlessPage;
+  filter: FilteredCases | null;
   request: ReturnType<typeof readBlessRequest>;
   path: string;
   again: () => void;
@@ -56,7 +81,7 @@ interface ReviewProps {
   force: (on: boolean) => void;
 }
 
-function Review({ page, request, path, again, choose, force }: ReviewProps) {
+function Review({ page, filter, request, path, again, choose, force }: ReviewProps) {
   const [ticked, setTicked] = useState<ReadonlySet<number>>(new Set()); // a case is accepted by a person who has seen it
   const [lose, setLose] = useState(false);
   const change = useChange<BlessedPage>();
@@ -75,13 +100,13 @@ function Review({ page, request, path, again, choose, force }: ReviewProps) {
   if (change.data) return <Written page={page} blessed={change.data.body} />;
   return (
     <>
-      <Head page={page} command={blessCommand(page.short, accepted, request)} />
+      <Head page={page} filter={filter} command={blessCommand(page.short, accepted, request)} />
       <Choices cases={page.cases} forced={request.force} force={force} ready={ready} ticked={ticked} setTicked={setTicked} />
       {page.problems.map((problem, index) => (
         <ErrorNote key={index} error={{ message: problem }} />
       ))}
       {!page.cases.length && (
-        <Empty inside title="Nothing to bless" does="No case of this run failed. From a case's own page any case can be blessed." to={`/runs/${page.run_id}`} toName="Back to the run" />
+        <Empty inside title="Nothing to bless" does={`${filter ? "Every case that matches the filter passed or was not run" : "No case of this run failed"}. From a case's own page any case can be blessed.`} to={`/runs/${page.run_id}`} toName="Back to the run" />
       )}
       {page.cases.map((one) => (
         <CaseReview key={one.position} run={page.run_id} one={one} on={ticked.has(one.position)} toggle={(on) => toggle(one.position, on)} choose={(trial) => choose(one.position, trial)} />
@@ -185,11 +210,11 @@ function remove(set: ReadonlySet<number>, one: number): ReadonlySet<number> {
   return new Set([...set].filter((each) => each !== one));
 }
 
-function Head({ page, command }: { page: BlessPage; command: string }) {
+function Head({ page, filter, command }: { page: BlessPage; filter: FilteredCases | null; command: string }) {
   return (
     <>
       <div className={styles.crumbs}>
-        <Link href={`/runs/${page.run_id}`}>run {page.short}</Link>
+        <Link href={filter?.run ?? `/runs/${page.run_id}`}>run {page.short}</Link>
         <span><Breakable text={page.agent} /></span>
         <span className="grow" />
         <Copy text={command} action="command" disabled={!command && NOTHING_TICKED}>Copy command</Copy>
@@ -199,6 +224,12 @@ function Head({ page, command }: { page: BlessPage; command: string }) {
         The answers, tool calls and stated keys of the final state that you accept become the expectation. Check each case: a mistake that you accept is no longer
         detected.
       </p>
+      {filter && (
+        <p>
+          Only cases that match the filter <code><Breakable text={filter.text} /></code> and did not pass: {numText(page.cases.length)}.{" "}
+          <Link href={`/runs/${page.run_id}/bless`}>All failed cases</Link>
+        </p>
+      )}
     </>
   );
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { BlessCase, BlessPage } from "../../data/types";
-import { blessCommand, changedCases, lostComments, readBlessRequest, writeButtonText } from "./blessRequest";
+import { blessCommand, changedCases, lostComments, positionsToBless, readBlessRequest, writeButtonText } from "./blessRequest";
 
 describe("what the address asks for", () => {
   it.each([
@@ -29,6 +29,13 @@ describe("the command of the ticked cases", () => {
 
 const one = (more: Partial<BlessCase>): BlessCase =>
   ({ position: 0, status: "changes", path: "a/set.json", lost: [], ...more }) as BlessCase;
+
+describe("the cases of a table", () => {
+  it("are those that were scored and did not pass, in the order of the run", () => {
+    const outcomes = ["inconclusive", "passed", "error", "not_run", "skipped", "failed"] as const;
+    expect(positionsToBless(outcomes.map((outcome, index) => ({ outcome, position: 9 - index })))).toEqual([4, 7, 9]);
+  });
+});
 
 describe("what would be written", () => {
   const cases = [one({}), one({ position: 1, status: "same" }), one({ position: 2, status: "refused" })];

@@ -1,5 +1,5 @@
 import { shellWord } from "../run/Details";
-import type { BlessCase, BlessPage } from "../../data/types";
+import type { BlessCase, BlessPage, CaseRow } from "../../data/types";
 
 /** What the address asks for: `cases=3,7`, `trials=3:2,7:1` (trials from 1), `trial=2` of the only case, `force=1`. */
 interface BlessRequest {
@@ -28,6 +28,12 @@ function numbers(text: string | null): number[] | null {
 
 function isWhole(text: string | null | undefined): text is string {
   return typeof text === "string" && /^\d{1,9}$/.test(text);
+}
+
+/** The cases of a table that were scored and did not pass, in the order of the run. */
+export function positionsToBless(rows: readonly Pick<CaseRow, "position" | "outcome">[]): number[] {
+  const others = rows.filter(({ outcome }) => ["failed", "error", "inconclusive"].includes(outcome));
+  return others.map(({ position }) => position).sort((a, b) => a - b);
 }
 
 /** The cases of which something would be written. */

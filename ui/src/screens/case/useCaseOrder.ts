@@ -1,11 +1,9 @@
 import { useMemo } from "react";
-import { pathOf, useData } from "../../data/queries";
-import type { CaseExtras, CasePage, CaseRow, CasesPage, RunPage } from "../../data/types";
+import { pathOf } from "../../data/queries";
+import type { CasePage, CaseRow } from "../../data/types";
 import { numText } from "../../components/text/numberFormats";
-import { needsEvidence } from "../run/caseFilter";
-import { useExtraColumns, useShownCases } from "../run/useShownCases";
+import { useTableOf } from "../run/useShownCases";
 
-const FRESH = { fresh: 60_000 } as const;
 const NONE: readonly CaseRow[] = [];
 
 export interface CaseOrder {
@@ -34,15 +32,11 @@ export interface Neighbour {
 export function useCaseOrder(page: CasePage, query: URLSearchParams, judging: string | null): CaseOrder {
   const text = query.get("q") ?? "";
   const sort = query.get("sort") ?? "";
-  const base = `/api/runs/${encodeURIComponent(page.run_id)}`;
-  const run = useData<RunPage>(pathOf(base, { judging }), FRESH).data;
-  const rows = useData<CasesPage>(pathOf(`${base}/cases`, { judging }), FRESH).data?.items;
-  const extras = useData<CaseExtras>(rows && needsEvidence(text, sort) ? pathOf(`${base}/case-extras`, { judging }) : null, FRESH).data;
-  const table = useShownCases(run, useExtraColumns(rows ?? NONE, extras), text, sort, sort.replace(/^-/, "") || null);
+  const { table, read } = useTableOf(page.run_id, text, sort, judging);
   return useMemo(() => {
-    const shown = run && !table.searching ? table.shown() : NONE;
+    const shown = read && !table.searching ? table.shown() : NONE;
     const at = shown.findIndex(({ position }) => position === page.position);
-    const known = Boolean(run && rows) || !(text || sort);
+    const known = read || !(text || sort);
     const inFile = known ? page : null; // before the table is read, no other order is taken for its own
     const leave = { q: text, sort, judging };
     const hrefOf = (position: number) => pathOf(`/runs/${encodeURIComponent(page.run_id)}/cases/${position}`, leave);
@@ -58,7 +52,7 @@ export function useCaseOrder(page: CasePage, query: URLSearchParams, judging: st
       at,
       hrefOf,
     };
-  }, [run, rows, table, page, text, sort, judging]);
+  }, [read, table, page, text, sort, judging]);
 }
 
 /** Where a case is among those that a table shows: `3 of 18 failures`. */

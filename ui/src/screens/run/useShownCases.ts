@@ -1,11 +1,11 @@
 import { useCallback, useMemo } from "react";
 import { useAddress } from "../../app/address";
 import { pathOf, useData, useSource } from "../../data/queries";
-import type { CaseExtras, CaseRow, RunPage, TextMatches } from "../../data/types";
+import type { CaseExtras, CaseRow, CasesPage, RunPage, TextMatches } from "../../data/types";
 import type { Column } from "../../components/tables/Table";
 import { sortRows } from "../../components/tables/sortRows";
 import { columnsOf } from "./columns/caseColumns";
-import { type Filter, type FilterTerms, readFilter, searchFailure, saidTexts, sortByChange } from "./caseFilter";
+import { type Filter, type FilterTerms, needsEvidence, readFilter, searchFailure, saidTexts, sortByChange } from "./caseFilter";
 
 export interface ShownCases {
   words: FilterTerms;
@@ -29,6 +29,22 @@ export function useShownCases(page: RunPage | undefined, rows: readonly CaseRow[
   const costs = useMemo(() => rows.some(({ cost }) => cost !== null), [rows]);
   const columns = useMemo(() => (page ? columnsOf(page, { costs, chosen: chosen === null ? null : chosen.split(",") }) : []), [page, costs, chosen]);
   return useMemo(() => ({ words, filter, columns, taken, searching, shown: () => sortRows(taken, columns, sort) }), [words, filter, columns, taken, searching, sort]);
+}
+
+const FRESH = { fresh: 60_000 } as const;
+const NONE: readonly CaseRow[] = [];
+
+/** The table of a run as its page shows it, for another page; `null` reads nothing. */
+export function useTableOf(run: string | null, text: string, sort: string, judging: string | null) {
+  const base = run === null ? null : `/api/runs/${encodeURIComponent(run)}`;
+  const page = useData<RunPage>(base && pathOf(base, { judging }), FRESH);
+  const cases = useData<CasesPage>(base && pathOf(`${base}/cases`, { judging }), FRESH);
+  const read = Boolean(page.data && cases.data);
+  const extras = useData<CaseExtras>(base && read && needsEvidence(text, sort) ? pathOf(`${base}/case-extras`, { judging }) : null, FRESH);
+  const rows = useExtraColumns(cases.data?.items ?? NONE, extras.data);
+  const table = useShownCases(page.data, rows, text, sort, sort.replace(/^-/, "") || null);
+  const complete = read && !extras.isLoading && !table.searching;
+  return { table, rows, read, complete, error: page.error ?? cases.error ?? extras.error };
 }
 
 /** The page of a case, or of a trial (from 1), with the filter and order of the table, so that it knows the next case. */
