@@ -33,4 +33,4 @@ def test_former_names_of_parameters_are_accepted_and_not_shown() -> None:
     with pytest.raises(proctor.SetupProblems):
         proctor.audit_sync("missing.evalset.json", **options)
     with pytest.raises(TypeError, match="tells"):
-        asyncio.run(proctor.audit("missing.evalset.json", tells=print))  # type: ignore[call-arg]
+        asyncio.run(proctor.audit("missing.evalset.json", tells=print))  # type: ignore[call-arg]  # that is the test

@@ -342,12 +342,14 @@ class TestRunOfSet:
             assert in_this_process(*f"eval other.py {SET}:kind --store runs.sqlite3".split()).returncode == 0
         with TestClient(_app(project), base_url="http://127.0.0.1:8000") as client:
             [eval_set] = client.get("/api/eval-sets").json()["items"]
-            newest, named = (
+            newest, named, missing = (
                 _get(client, f"set={eval_set['id']}&case=mild{run}", "of-set")
-                for run in ("", "&run=latest~1")
+                for run in ("", "&run=latest~1", "&run=gone")
             )
-            assert client.get(f"/api/start/of-set?set={eval_set['id']}&run=none").status_code == 404
         assert newest["request"]["agent"] == "other.py"
+        assert (missing["request"], missing["run_id"]) == (newest["request"], newest["run_id"])
+        note = f"Run gone is not in the store: run {newest['run_id'][:6]}, the newest of this set, is taken instead."
+        assert missing["notes"] == [note, *newest["notes"]]
         chosen = [{"path": SET, "cases": ["mild"]}]
         assert named["request"] == {**_options(named), "config": "strict.json", "eval_sets": chosen}
 

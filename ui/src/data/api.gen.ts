@@ -7595,7 +7595,7 @@ export interface operations {
                 set: string;
                 /** @description Only this case. */
                 case?: string | null;
-                /** @description Like this run. Default: the newest one of the set. */
+                /** @description Like this run. Default, or if the store lacks it: the newest one of the set. */
                 run?: string | null;
             };
             header?: never;

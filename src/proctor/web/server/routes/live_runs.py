@@ -227,7 +227,8 @@ def get_run_of_set(
     eval_set: Annotated[str, Query(alias="set", description="The id of an eval set.")],
     case: Annotated[str | None, Query(description="Only this case.")] = None,
     run: Annotated[
-        str | None, Query(description="Like this run. Default: the newest one of the set.")
+        str | None,
+        Query(description="Like this run. Default, or if the store lacks it: the newest one of the set."),
     ] = None,
 ) -> RunRequest:
     """Return the request for an eval set, like one of its runs; nothing is started."""

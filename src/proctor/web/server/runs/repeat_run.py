@@ -63,18 +63,21 @@ def repeat_run(
 def run_of_set(context: ServerContext, eval_set: str, case: str | None, run: str | None = None) -> RunRequest:
     """Return the request for an eval set, or one of its cases, with the agent and the options of `run`, else of its newest run.
 
+    If the store has no such run any more, a note says so.
+
     Raises:
-        UnknownNameError: the project has no such set, or the store has no such run.
+        UnknownNameError: the project has no such set.
     """
     file = edit_session(context).sets.find(eval_set)
     chosen = [{"path": file.label, "cases": None if case is None else [case]}]
     run_id, notes = None, list[str]()
     request: dict[str, Any] = {"agent": _agent_of_folder(file.label, startable(context))}
     with suppress(NoRunsError), context.runs() as store:
-        manifest = store.manifest(store.find(run)) if run else _newest_run(store, file, context)
+        manifest, notes = _run_or_newest(store, run, file, context)
         if manifest is not None:
             run_id = manifest.run_id
-            request, notes = _agent_and_options(store, manifest, context)
+            request, others = _agent_and_options(store, manifest, context)
+            notes += others
     return RunRequest(request={**request, "eval_sets": chosen}, notes=notes, run_id=run_id, eval_set=file.id)
 
 
@@ -176,6 +179,20 @@ def _file_of_case(manifest: Manifest, planned: list[PlannedCase], context: Serve
     if case.eval_id not in (_ids_in_file(context.root, label) or ()):
         return None
     return next((file for file in edit_session(context).sets.all() if file.label == label), None)
+
+
+def _run_or_newest(
+    store: Store, run: str | None, file: SetFile, context: ServerContext
+) -> tuple[Manifest | None, list[str]]:
+    """Return the manifest of a run, or of the newest run of a file, and a note if the run is not in the store."""
+    if run is not None:
+        with suppress(UnknownNameError):
+            return store.manifest(store.find(run)), []
+    newest = _newest_run(store, file, context)
+    if run is None:
+        return newest, []
+    instead = f"run {newest.run_id[:6]}, the newest of this set, is taken" if newest else "the defaults apply"
+    return newest, [f"Run {run} is not in the store: {instead} instead."]
 
 
 def _newest_run(store: Store, file: SetFile, context: ServerContext) -> Manifest | None:
