@@ -7,7 +7,7 @@ export const DEFINITIONS = {
   passHatK: "pass^k estimates how likely it is that k trials of the same case all pass, averaged over the cases; a trial in error counts as a failure.",
   meanScore: "The mean score over the cases, ± its standard error: how far the mean typically varies with the choice of cases.",
   scoreChange: "The mean change of the scores of the cases that both runs share; in colour if its 95 % confidence interval excludes 0.",
-  p95Turn: "The 95th percentile: 95 % of the turns took at most this long.",
+  p95Turn: "The 95th percentile over all turns of all trials: 95 % of them took at most this long.",
   cost: "The cost of all model calls of the run, as far as usage and prices are known.",
   duration: "The time from the start of the run to its end.",
   trials: "The outcome of each trial (each attempt at the case), in order; a case whose trials differ is flaky.",

@@ -8,8 +8,8 @@ import styles from "./Pictures.module.css";
 
 const PERCENTILES = [50, 90, 95, 99];
 const FIGURES = [
-  { name: "seconds", title: "Duration of a turn", text: secondsText },
-  { name: "tokens", title: "Tokens of a turn", text: (value: number | null) => numText(value, 0) },
+  { name: "seconds", title: "Mean duration of a turn", text: secondsText },
+  { name: "tokens", title: "Mean tokens of a turn", text: (value: number | null) => numText(value, 0) },
 ] as const;
 
 /** Whether there is anything to show. */
@@ -23,10 +23,10 @@ export const LatencyPictures = memo(function LatencyPictures({ rows, onFilter }:
     <table className={styles.table}>
       <thead>
         <tr>
-          <th scope="col">Mean of each case</th>
+          <th scope="col">Of each case</th>
           <th scope="col">Cases by value</th>
           {PERCENTILES.map((percent) => (
-            <th key={percent} scope="col">p{percent}</th>
+            <th key={percent} scope="col">p{percent} of cases</th>
           ))}
           <th scope="col">Largest</th>
         </tr>
@@ -59,7 +59,7 @@ const FigureRow = memo(function FigureRow({ name, title, text, rows, onFilter }:
         <Histogram label={title} bins={bins} text={text} onPress={(bin) => onFilter(binFilter(name, bin) ?? "")} />
       </td>
       {PERCENTILES.map((percent) => (
-        <td key={percent} data-label={`p${percent}`}>{text(percentileOf(sorted, percent))}</td>
+        <td key={percent} data-label={`p${percent} of cases`}>{text(percentileOf(sorted, percent))}</td>
       ))}
       <td data-label="largest">{text(sorted.at(-1) ?? null)}</td>
     </tr>
