@@ -206,7 +206,7 @@ def _ending(run: RunResult, digest: Digest) -> Iterator[str]:
     for warning in digest.warnings(run):
         yield fields("WARNING", warning)
     yield from _repeats(run, digest)
-    if at_fault := fault_fields(digest.whose_fault, ASCII):
+    if at_fault := fault_fields(digest.whose_fault):
         yield fields("AT-FAULT", *at_fault)
     if figures := digest.figures():
         yield fields("FIGURES", ", ".join(figures))

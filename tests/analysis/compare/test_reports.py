@@ -33,6 +33,7 @@ from proctor.schema.analysis.comparison import (
     RunDifference,
     Trials,
 )
+from tests.analysis.compare.comparisons import case, compared
 from tests.reports.formats.test_markdown import page as markdown_page
 
 METHODS = """\
@@ -275,6 +276,30 @@ def test_many_cases_are_counted_unless_all_are_asked_for() -> None:
     assert "… 10 more (-v: all)" in drawn(found)
     assert drawn(found, verbose=True).count("covers is 4") == 60
     assert "... 10 more (-v: all)" in written(found, "text")
+
+
+@pytest.mark.parametrize(
+    ("base", "candidate", "texts", "sentence"),
+    [
+        (0.9997, 1.0, ("0.9997", "1.0000", "+0.0003"), "rose from 0.9997 to 1"),
+        (0.0, 0.00004, ("0.00000", "0.00004", "+0.00004"), "rose from 0 to 4e-05"),
+        (0.5, 0.5, ("0.500", "0.500", "0.000"), "stayed at 0.5"),
+    ],
+)
+def test_mean_that_is_not_all_or_none_does_not_read_so(
+    base: float, candidate: float, texts: tuple[str, ...], sentence: str
+) -> None:
+    change = candidate - base
+    one = Measured("quality_v1", base, candidate, change, change, change, 0.5, 40)
+    assert numbers(one)[:3] == texts
+    assert sentence in change_text(one)
+
+
+def test_equal_rates_of_other_numbers_of_trials_stay_at_one_value() -> None:
+    found = compared([case("a", "PPPF")], [case("a", "PPPFPPPF")])
+    assert change_text(found.measure("passed"), has_interval=False) == (
+        "the pass rate of the trials stayed at 75 % (3 of 4, now 6 of 8), 0 points"
+    )
 
 
 @pytest.mark.parametrize(

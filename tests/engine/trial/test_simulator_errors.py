@@ -301,7 +301,7 @@ def test_both_rates_are_distinguished_in_every_report() -> None:
     assert found.kinds[FaultKind.NO_MESSAGE] == found.kinds[FaultKind.LEFT_PLAN] == 1
     out = io.StringIO()
     PlainReport().write([run], out)
-    assert "AT-FAULT  agent=0%(0/1,0-79)  simulator=75%(3/4,30-95)" in out.getvalue()
+    assert "AT-FAULT  agent=0.00(0/1,0.00-0.79)  simulator=0.75(3/4,0.30-0.95)" in out.getvalue()
     out = io.StringIO()
     TerminalReport().write([run], out)
     assert "simulator at fault 75 % (3 of 4, 95 % CI: 30–95)" in " ".join(out.getvalue().split())
@@ -325,7 +325,7 @@ def test_a_rate_of_no_conversation_has_no_interval() -> None:
     assert rates["agent"] == {"faults": 0, "of": 0, "rate": None, "low": None, "high": None}
     out = io.StringIO()
     PlainReport().write([run], out)
-    assert "AT-FAULT  agent=-(0/0)  simulator=100%(1/1,21-100)" in out.getvalue()
+    assert "AT-FAULT  agent=-(0/0)  simulator=1.00(1/1,0.21-1.00)" in out.getvalue()
 
 
 def test_recorded_conversations_have_no_such_rates() -> None:

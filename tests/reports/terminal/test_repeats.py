@@ -210,7 +210,9 @@ def test_rates_in_per_cent(trials: list[proctor.Outcome], rate: str, interval: s
         (0.999, 0.0012, "0.999 ± 0.001"),
         (1.0, 0.0, "1.00"),
         (0.5, None, "0.50"),
-        (0.0004, 0.0004, "0.000 ± 0.0004"),
+        (0.0004, 0.0004, "0.0004 ± 0.0004"),
+        (0.99998, 0.00002, "0.99998 ± 0.00002"),
+        (1 - 1e-16, None, "1.00"),
     ],
 )
 def test_means_with_their_errors(value: float, error: float | None, text: str) -> None:

@@ -62,7 +62,7 @@ from proctor.schema.analysis.comparison import (
     Measured,
     Trials,
 )
-from proctor.schema.results.score import Outcome
+from proctor.schema.results.score import Outcome, score_text
 
 MOST = 50
 """Cases of a kind that are named, unless every one is asked for."""
@@ -168,7 +168,7 @@ def _case_item(case: ChangedCase, names: Mapping[str, str], look: Look, *, short
     parts: list[Spans] = [trials]
     moved = ""
     if case.scores is not None and case.metric:
-        was, is_now = (f"{score:.2f}" for score in case.scores)
+        was, is_now = map(score_text, case.scores)
         metric = Span(case.metric, drawn=names.get(case.metric), is_data=True)
         parts.append([metric, Span(f" {was} {look.marks.arrow} {is_now}")])
         moved = f"{case.metric}={was} -> {is_now}"

@@ -9,7 +9,7 @@ from proctor.reports.content.summary import dollars, percent, points
 from proctor.reports.content.symbols import short_names
 from proctor.reports.content.text_blocks import OUTCOME_ROLES, Column, Look, Role, Row, Span, Spans, Table
 from proctor.schema.analysis.comparison import PASSED, TRIAL_COST, TRIAL_SECONDS, Comparison, Measured
-from proctor.schema.results.score import MODEL_CALLS, Outcome
+from proctor.schema.results.score import MODEL_CALLS, Outcome, decimals_of
 
 FIGURES = {
     "token_usage_v1": ("tokens a turn", "{:,.0f}"),
@@ -26,7 +26,7 @@ def numbers(one: Measured) -> tuple[str, str, str, str, str]:
     if one.name == PASSED:
         difference, low, high = map(points, (one.difference, one.low, one.high))
         return f"{percent(one.base)} %", f"{percent(one.candidate)} %", difference, low, high
-    form = "{:.3f}"
+    form = f"{{:.{decimals_of((one.base, one.candidate), 3)}f}}"
     if one.name in FIGURES:
         changes = max(abs(one.difference), abs(one.low), abs(one.high))
         form = _fine_enough(

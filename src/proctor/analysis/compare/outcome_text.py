@@ -88,13 +88,19 @@ def change_text(one: Measured, *, has_interval: bool = True) -> str:
     way = "fell" if one.difference < 0 else "rose" if one.difference > 0 else "stayed"
     level = confidence_text(one.confidence)
     if one.name != PASSED:
-        moved = f"from {rounded(one.base)} to {rounded(one.candidate)}"
+        base, candidate = rounded(one.base), rounded(one.candidate)
+        moved = f"from {base} to {candidate}" if one.difference else f"at {candidate}"
         difference, low, high = (rounded(value, 2, "+") for value in (one.difference, one.low, one.high))
         interval = f", {level}: {low} to {high}" if low != high else ""
         return f"{one.name} {way} {moved} ({difference}{interval})"
     *_, difference, low, high = numbers(one)
     base, candidate = values_text(one)
-    moved = f"at {candidate}" if base == candidate else f"from {base} to {candidate}"
+    if one.difference:
+        moved = f"from {base} to {candidate}"
+    elif base == candidate:
+        moved = f"at {candidate}"
+    else:  # of other numbers of trials: `at 87.5 % (7 of 8, now 14 of 16)`
+        moved = f"at {base[:-1]}, now {candidate.partition('(')[2]}"
     interval = f" ({level}: {low} to {high})" if has_interval and low != high else ""
     return f"{_rate_name(one)} {way} {moved}, {difference} points{interval}"
 

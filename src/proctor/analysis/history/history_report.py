@@ -19,13 +19,14 @@ from proctor.analysis.history.text import (
     runs_of,
     sentence_of,
     strip_of_runs,
+    value_text,
     without_trials,
 )
 from proctor.common.safe_text import count_text
 from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content.case_words import COURSE_WORDS, LETTERS, WORDS, counted
 from proctor.reports.content.run_list import short_commit, when
-from proctor.reports.content.symbols import short_names, sparkline
+from proctor.reports.content.symbols import ASCII, short_names, sparkline
 from proctor.reports.content.text_blocks import (
     Block,
     Column,
@@ -279,7 +280,7 @@ def _sparklines(history: RunHistory, case: CaseHistory, metric: str, look: Look)
         values = metric_values(history, name, runs)
         known = [value for value in values if value is not None]
         line = sparkline(values[-_strip_width(look) :], rich=not look.marks.cut.isascii())
-        texts = [f"{value:.2f}" for value in (known[:1] if len(known) == 1 else [*known[:1], *known[-1:]])]
+        texts = [score_text(value) for value in (known[:1] if len(known) == 1 else [*known[:1], *known[-1:]])]
         change = Span(f" {look.marks.arrow} ".join(texts), "dim")
         record = ("METRIC", name, sparkline(values, rich=False))
         if known:
@@ -376,24 +377,24 @@ def _metric_blocks(history: RunHistory, agent: str, metric: str, look: Look) -> 
     yield Line(head, record=record)
     yield Gap()
     points = history.metrics[metric]
-    rows = [_metric_row(run, points[run.run_id], look) for run in runs if run.run_id in points]
+    rows = [_metric_row(run, metric, points[run.run_id], look) for run in runs if run.run_id in points]
     columns = [Column(), Column(), Column(wraps=True), Column(right=True), Column(wraps=True)]
     yield Table(columns, rows)
 
 
-def _metric_row(run: HistoryRun, point: MetricPoint, look: Look) -> Row:
+def _metric_row(run: HistoryRun, metric: str, point: MetricPoint, look: Look) -> Row:
     is_met = point.threshold is None or (point.score or 0.0) >= point.threshold
     needs = f" needs {point.threshold:g}" if point.threshold is not None else ""
     return Row(
         [
             [Span(run.short, "strong")],
             [Span(when(run.started_at), "dim")],
-            [Span(point_text(point), "" if is_met else "bad"), Span(needs, "dim")],
+            [Span(value_text(metric, point, look.marks), "" if is_met else "bad"), Span(needs, "dim")],
             [Span(count_text(point.count, "case"), "dim")],
             [*join_with_dots([Span(run.agent, "dim", is_data=True), *_commit_span(run)], look)],
         ],
         (
-            "RUN", run.short, when(run.started_at), point_text(point), f"cases={point.count}",
+            "RUN", run.short, when(run.started_at), value_text(metric, point, ASCII), f"cases={point.count}",
             needs.strip().replace(" ", "="), *run_fields(run),
         ),
     )  # fmt: skip

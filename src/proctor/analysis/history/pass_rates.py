@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from proctor.analysis.history.text import change_text, rate_of, run_fields
+from proctor.analysis.history.text import change_text, rate_of, rate_text, run_fields
 from proctor.common.safe_text import count_text
 from proctor.reports.content.run_list import short_commit, when
-from proctor.reports.content.summary import PassRate, bounds, interval, percent
+from proctor.reports.content.summary import PassRate, bounds, percent
 from proctor.reports.content.symbols import ASCII, interval_bar
 from proctor.reports.content.text_blocks import (
     Block,
@@ -104,12 +104,17 @@ def _rate_cells(passed: PassRate, look: Look) -> list[Spans]:
 
 def _records(run: HistoryRun, point: MetricPoint, changes: Sequence[RunChange]) -> Iterator[Block]:
     cases = rate_of(point)
-    low, high = cases.interval
-    sure = f"{cases.passed:,} of {cases.of:,}, {interval(low, high, ASCII)}"
-    rate = cases.text if cases.rate is None else f"{percent(cases.rate)} % ({sure})"
     stopped = f"stopped by {run.stopped_by}" if cases.not_run and run.stopped_by else ""
     yield Record(
-        ("PASS_RATE", run.short, when(run.started_at), rate, stopped, f"cases={cases.of}", *run_fields(run))
+        (
+            "PASS_RATE",
+            run.short,
+            when(run.started_at),
+            rate_text(point, ASCII),
+            stopped,
+            f"cases={cases.of}",
+            *run_fields(run),
+        )
     )
     for one in changes:
         texts = "; ".join(difference.text for difference in one.differences)

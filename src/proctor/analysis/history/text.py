@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from proctor.common.safe_text import count_text
 from proctor.reports.content.case_words import NOW_FAILS, NOW_PASSES, WORDS
 from proctor.reports.content.run_list import short_commit, when
-from proctor.reports.content.summary import PassRate
+from proctor.reports.content.summary import PassRate, share_text
+from proctor.reports.content.symbols import Marks
+from proctor.schema.analysis.comparison import PASSED
 from proctor.schema.analysis.history import (
     CaseHistory,
     CasePoint,
@@ -155,17 +157,24 @@ def metric_values(history: RunHistory, metric: str, runs: Sequence[HistoryRun]) 
     return [points[run.run_id].score if run.run_id in points else None for run in reversed(runs)]
 
 
+def value_text(metric: str, point: MetricPoint, marks: Marks) -> str:
+    """Return the value of a metric in a run: a score as `point_text` does, the pass rate as `rate_text`."""
+    return rate_text(point, marks) if metric == PASSED else point_text(point)
+
+
+def rate_text(point: MetricPoint, marks: Marks) -> str:
+    """Return how many cases of a run passed: `75 % (6 of 8, 95 % CI: 41–93)`, or `2 of 8 cases passed, 6 not run`."""
+    cases = rate_of(point)
+    return cases.text if cases.rate is None else share_text(cases.passed, cases.of, cases.interval, marks)
+
+
 def point_text(point: MetricPoint) -> str:
     """Return a score with its interval: `0.79 (95 % CI: 0.76 to 0.82)`; the interval of equal values is left out."""
     if point.score is None:
         return WORDS[point.outcome]
     text = score_text(point.score, point.threshold)
     not_run = f", {point.not_run:,} not run" if point.not_run else ""
-    if (
-        point.low is None
-        or point.high is None
-        or (low := f"{point.low:.2f}") == (high := f"{point.high:.2f}")
-    ):
+    if (low := score_text(point.low)) == (high := score_text(point.high)):  # both unknown, or equal
         return f"{text}{not_run}"
     return f"{text} (95 % CI: {low} to {high}){not_run}"
 

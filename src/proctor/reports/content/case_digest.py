@@ -184,18 +184,8 @@ def mean_text(mean: Mean, marks: Marks) -> str:
     An error of 0 is left out: if all cases are equal, their spread is unknown.
     """
     if not mean.standard_error:
-        return _figure(mean.value)
-    return f"{_figure(mean.value)} {marks.plus_minus} {_error(mean.standard_error)}"
-
-
-def _figure(value: float) -> str:
-    """Two decimals for shares and scores; never 1.00 for less than all."""
-    text = f"{value:.2f}"
-    return f"{value:.3f}" if text in {"1.00", "0.00"} and value not in {0.0, 1.0} else text
-
-
-def _error(error: float) -> str:
-    return f"{error:.2f}" if error >= 0.005 else f"{error:.1g}"
+        return score_text(mean.value)
+    return f"{score_text(mean.value)} {marks.plus_minus} {score_text(mean.standard_error)}"
 
 
 def means_of(repeats: Repeats, names: Sequence[str]) -> dict[str, Mean]:
@@ -207,8 +197,8 @@ def means_of(repeats: Repeats, names: Sequence[str]) -> dict[str, Mean]:
 
 def rate_field(case: CaseResult) -> str:
     """Return the share of a case's trials that passed, with its interval: `pass_rate=0.80(0.38-0.96)`; empty unless `has_rate`."""
-    low, high = case.interval
-    return f"pass_rate={case.pass_rate:.2f}({low:.2f}-{high:.2f})" if case.has_rate else ""
+    rate, low, high = map(score_text, (case.pass_rate, *case.interval))
+    return f"pass_rate={rate}({low}-{high})" if case.has_rate else ""
 
 
 def score_field(case: CaseResult, metric: MetricVerdict) -> str:

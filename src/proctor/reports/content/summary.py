@@ -22,7 +22,7 @@ from proctor.schema.results.run_result import (
     exit_code_of,
     worst,
 )
-from proctor.schema.results.score import TrialRule
+from proctor.schema.results.score import TrialRule, decimals_of, score_text
 from proctor.stats.intervals import wilson
 
 if TYPE_CHECKING:
@@ -140,6 +140,11 @@ def passed_cases(counts: Mapping[Outcome, int], cases: int) -> PassRate:
     decided = sum(counts.values()) - skipped - counts.get(Outcome.NOT_RUN, 0)
     of = cases - skipped
     return PassRate(counts.get(Outcome.PASSED, 0), of, of - decided)
+
+
+def share_text(count: int, of: int, ends: tuple[float, float], marks: Marks, confidence: float = 0.95) -> str:
+    """Return a share with its denominator and its confidence interval: `75 % (6 of 8, 95 % CI: 41–93)`."""
+    return f"{percent(count / of)} % ({count:,} of {of:,}, {interval(*ends, marks, confidence)})"
 
 
 _NARROW = 0.05
@@ -279,23 +284,23 @@ def fault_texts(fault_rates: FaultRates, marks: Marks) -> list[str]:
 def _text(rate: FaultRate, marks: Marks) -> str:
     if rate.rate is None or rate.interval is None:
         return "in none that could be scored"
-    share = percent(rate.rate)
-    return f"{share} % ({rate.faults} of {rate.of}, {interval(*rate.interval, marks)})"
+    return share_text(rate.faults, rate.of, rate.interval, marks)
 
 
-def fault_fields(fault_rates: FaultRates, marks: Marks) -> list[str]:
-    """Return the same for lines that programs read: `agent=25%(1/4,5-70)`, `simulator=…`, `left_plan=2`."""
+def fault_fields(fault_rates: FaultRates) -> list[str]:
+    """Return the same for lines that programs read: `agent=0.25(1/4,0.05-0.70)`, `simulator=…`, `left_plan=2`."""
     if not fault_rates:
         return []
     both = (("agent", fault_rates.agent), ("simulator", fault_rates.user))
-    rates = [f"{name}={_field(rate, marks)}" for name, rate in both]
+    rates = [f"{name}={_field(rate)}" for name, rate in both]
     return [*rates, *(f"{kind.value}={count}" for kind, count in fault_rates.kinds.most_common())]
 
 
-def _field(rate: FaultRate, marks: Marks) -> str:
+def _field(rate: FaultRate) -> str:
     if rate.rate is None or rate.interval is None:
         return f"-({rate.faults}/{rate.of})"
-    return f"{percent(rate.rate)}%({rate.faults}/{rate.of},{bounds(*rate.interval, marks)})"
+    low, high = map(score_text, rate.interval)
+    return f"{score_text(rate.rate)}({rate.faults}/{rate.of},{low}-{high})"
 
 
 def fault_data(fault_rates: FaultRates) -> dict[str, object] | None:
@@ -382,6 +387,8 @@ def rounded(value: float, digits: int = 3, sign: str = "") -> str:
     `sign="+"` gives positive numbers a sign.
     """
     is_large = abs(value) >= 10 ** (digits - 1)
+    if 0.1 <= abs(value) < 1:  # its digits are its decimals
+        digits = decimals_of([value], digits)
     return f"{value:{sign},.0f}" if is_large else f"{value:{sign}.{digits}g}"
 
 

@@ -198,14 +198,31 @@ def mean(values: Sequence[float]) -> float:
 
 
 def score_text(value: float | None, threshold: float | None = None) -> str:
-    """Return a score with two decimals, or with more if rounding would hide that it misses the threshold."""
+    """Return a score with two decimals, or with more if rounding would hide that it misses the threshold, or make it 0 or 1."""
     if value is None:
         return ""
-    for decimals in range(2, 6):
+    for decimals in range(decimals_of([value]), _MOST_DECIMALS + 1):
         text = f"{value:.{decimals}f}"
         if threshold is None or (float(text) < threshold) == (value < threshold):
             return text
     return repr(value)
+
+
+_MOST_DECIMALS = 6
+
+
+def decimals_of(values: Iterable[float], fewest: int = 2) -> int:
+    """Return the number of decimals, from `fewest` to 6, with which none of the values reads as 0 or 1, unless it is: 0.9997."""
+    ends = (0.0, 1.0)
+    near = [abs(value) for value in values if round(abs(value), _MOST_DECIMALS) not in ends]
+    return next(
+        (
+            digits
+            for digits in range(fewest, _MOST_DECIMALS)
+            if not any(round(one, digits) in ends for one in near)
+        ),
+        _MOST_DECIMALS,
+    )
 
 
 @dataclass(frozen=True, slots=True)

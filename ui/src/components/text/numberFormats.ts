@@ -17,11 +17,21 @@ export function numText(value: number | null | undefined, digits = 3): string {
   return formatOf(digits).format(value).replace("-", "−");
 }
 
-/** A score: two digits, three where two would hide a difference to 1. */
-export function scoreText(value: number | null | undefined): string {
+const MOST_DECIMALS = 6;
+
+/** The number of decimals, at least `fewest`, with which a number does not read as 0 or 1, unless it is: 0.9997. */
+export function decimalsOf(value: number, fewest = 2): number {
+  const isEnd = (digits: number) => [0, 1].includes(Math.abs(Number(value.toFixed(digits))));
+  let digits = fewest;
+  while (!isEnd(MOST_DECIMALS) && isEnd(digits)) digits++;
+  return digits;
+}
+
+/** A score, or the standard error of a mean, as the other reports write it: two digits, or more if rounding would make it 0 or 1. */
+export function scoreText(value: number | null | undefined, digits = 2): string {
   if (value === null || value === undefined) return UNKNOWN;
-  const two = value.toFixed(2);
-  return (value !== 1 && two === "1.00" ? Math.floor(value * 1000) / 1000 : Number(two)).toFixed(two === "1.00" && value !== 1 ? 3 : 2).replace("-", "−");
+  const decimals = decimalsOf(value, digits);
+  return Number(value.toFixed(decimals)).toFixed(decimals).replace("-", "−");
 }
 
 /** A share of 1 as percent, as the other reports write it: 92.5 %, 100 %; an end that was not reached is not shown: 99.96 % is not 100 %. */
@@ -41,11 +51,6 @@ export function boundsText(low: number, high: number): string {
   let digits = high - low >= NARROW ? 0 : 1;
   while (digits < FINEST && ends.some((end) => end > 0 && end < 1 && [0, 100].includes(Number((end * 100).toFixed(digits))))) digits++;
   return ends.map((end) => (end * 100).toFixed(digits)).join("–");
-}
-
-/** The standard error of a mean, as the other reports write it: 0.03, 0.0004. */
-export function standardErrorText(error: number): string {
-  return error >= 0.005 ? error.toFixed(2) : String(Number(error.toPrecision(1)));
 }
 
 const LEAST_DOLLARS = 1e-6;

@@ -1,7 +1,7 @@
 import { type ReactNode, memo } from "react";
 import type { MeanFigure, MetricPart, NotesPage, RunPage } from "../../data/types";
 import { Breakable } from "../../components/text/Breakable";
-import { boundsText, standardErrorText, moneyText, numText, percentText, scoreText, secondsText } from "../../components/text/numberFormats";
+import { boundsText, decimalsOf, moneyText, numText, percentText, scoreText, secondsText } from "../../components/text/numberFormats";
 import { Term } from "../../components/terms/Term";
 import styles from "./Run.module.css";
 import { countText, decidingMetrics, trialCounts } from "./runText";
@@ -105,14 +105,14 @@ function casesText({ cases }: MeanFigure): string {
 }
 
 function error({ standard_error }: MeanFigure): string {
-  return standard_error ? ` ± ${standardErrorText(standard_error)}` : "";
+  return standard_error ? ` ± ${scoreText(standard_error)}` : "";
 }
 
 /** The bounds of an interval of shares; empty if they say nothing. */
 function bounds({ low, high }: MeanFigure): string {
-  return low === null || high === null || (low <= 0 && high >= 1) ? "" : `${numText(low)}–${numText(high)}`;
+  return low === null || high === null || (low <= 0 && high >= 1) ? "" : [low, high].map((end) => numText(end, decimalsOf(end, 3))).join("–");
 }
 
 function scoreText3(value: number): string {
-  return Number.isInteger(value) ? scoreText(value) : value.toFixed(3);
+  return Number.isInteger(value) ? scoreText(value) : scoreText(value, 3);
 }

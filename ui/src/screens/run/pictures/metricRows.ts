@@ -2,7 +2,7 @@
 import type { CaseRow, MetricPart, RunPage } from "../../../data/types";
 import { type Bin, binsOf } from "../../../components/charts/bins";
 import { mdCode, mdTable } from "../../../components/text/markdown";
-import { numText, scoreText, standardErrorText } from "../../../components/text/numberFormats";
+import { numText, scoreText } from "../../../components/text/numberFormats";
 import { columnName, scoreOf } from "../columns/metricScore";
 import { troubleCount } from "../runText";
 
@@ -43,7 +43,7 @@ export function binFilter(name: string, { from, to, isLast }: Bin): string | nul
 /** A mean with its standard error: `0.82 ± 0.03`. */
 export function meanText(mean: MetricPart["mean"]): string {
   if (!mean) return "–";
-  return `${scoreText(mean.value)}${mean.standard_error ? ` ± ${standardErrorText(mean.standard_error)}` : ""}`;
+  return `${scoreText(mean.value)}${mean.standard_error ? ` ± ${scoreText(mean.standard_error)}` : ""}`;
 }
 
 /** A change with its sign: `+0.05`, `−0.12`, `0`. */
