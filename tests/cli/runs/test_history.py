@@ -245,7 +245,7 @@ def test_the_score_of_a_metric_over_runs(run: Run) -> None:
     over_cases = shown("--metric", RESPONSE).splitlines()
     assert over_cases[1] == f"METRIC  {RESPONSE}  8"
     assert "0.83 (95 % CI: 0.12 to 1.00)  cases=3  needs=0.8" in over_cases[2]
-    assert "0.67 (95 % CI: 0.21 to 0.94)  cases=3" in shown("--metric", "passed")
+    assert "  66.7 % (2 of 3, 95 % CI: 21-94)  cases=3" in shown("--metric", "passed")
 
 
 @pytest.mark.slow

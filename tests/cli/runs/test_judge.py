@@ -77,7 +77,7 @@ def test_two_people_label_and_their_kappa_is_shown() -> None:
             assert in_this_process("judge", "label", "latest", f"case{number}", *words).returncode == 0
     done = in_this_process("judge", "calibrate", "--held-out", "1", "--unit", "trial")
     assert done.returncode == 0
-    assert "ann and ben       3       1  0.40 [" in done.stdout
+    assert "ann and ben       3       1  0.40 (95 % CI: " in done.stdout
     assert "  case1: ann fails it, ben passes it (no majority: left out)" in done.stdout
 
 

@@ -11,16 +11,19 @@ from proctor.common.json_values import JsonObject
 from proctor.common.safe_text import count_text, shorten
 from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content.case_words import WORDS
-from proctor.reports.content.summary import money_by_purpose, percent
+from proctor.reports.content.summary import interval, money_by_purpose, percent, share_text
+from proctor.reports.content.symbols import Marks
 from proctor.reports.content.text_blocks import Block, Column, Gap, Look, Table, text_line, text_table
 from proctor.reports.plain import write_blocks
 from proctor.schema.analysis.calibration import (
     Agreement,
     CalibrationReport,
     Disagreement,
+    Figure,
     Labelled,
     LabellerPair,
 )
+from proctor.stats.agreement import Estimate
 
 _LONGEST = 300
 _UNITS = {"trial": "trials", "turn": "turns", "rubric": "rubrics"}
@@ -120,10 +123,9 @@ def calibration_blocks(report: CalibrationReport, look: Look) -> Iterator[Block]
     yield _BLANK
     yield _confusion_table(agreement)
     yield _BLANK
-    yield text_line(f"with {percent(calibration.confidence)} % confidence intervals")
-    yield _agreement_table(report)
+    yield _agreement_table(report, look.marks)
     yield _BLANK
-    yield from _pass_rate(report)
+    yield from _pass_rate(report, look.marks)
     yield from _left_out(report, look)
     yield _BLANK
     yield from _labellers(report, look)
@@ -160,25 +162,55 @@ def _confusion_table(agreement: Agreement) -> Table:
     )
 
 
-def _agreement_table(report: CalibrationReport) -> Table:
-    agreement = report.calibration.agreement
+def _agreement_table(report: CalibrationReport, marks: Marks) -> Table:
+    agreement, confidence = report.calibration.agreement, report.calibration.confidence
+    confusion = agreement.confusion
+
+    def share(figure: Figure, of: int) -> str:
+        return _share(figure, of, marks, confidence)
+
     rows = [
-        ["accuracy", f"{agreement.accuracy}", ""],
-        ["TPR", f"{agreement.tpr}", "true positive rate: of what people pass, the judge passes"],
-        ["TNR", f"{agreement.tnr}", "true negative rate: of what people fail, the judge fails"],
-        ["kappa", f"{agreement.kappa}", "agreement beyond chance: 1 complete, 0 none"],
+        ["accuracy", share(agreement.accuracy, confusion.total), ""],
+        [
+            "TPR",
+            share(agreement.tpr, confusion.human_passes),
+            "true positive rate: of what people pass, the judge passes",
+        ],
+        [
+            "TNR",
+            share(agreement.tnr, confusion.human_fails),
+            "true negative rate: of what people fail, the judge fails",
+        ],
+        ["kappa", _kappa(agreement.kappa, confidence), "agreement beyond chance: 1 complete, 0 none"],
     ]
     if report.rest is not None:
-        rows.append([f"kappa of the {report.rest.labels} others", f"{report.rest.kappa}", ""])
+        rows.append([f"kappa of the {report.rest.labels} others", _kappa(report.rest.kappa, confidence), ""])
     return text_table([Column(), Column(), Column(wraps=True)], rows)
 
 
-def _pass_rate(report: CalibrationReport) -> Iterator[Block]:
-    rate = report.pass_rate
+def _share(figure: Figure | Estimate, of: int, marks: Marks, confidence: float) -> str:
+    """Return a rate over `of` items: `75 % (6 of 8, 95 % CI: 41–93)`."""
+    if figure.value is None:
+        return "unknown"
+    return share_text(round(figure.value * of), of, (figure.low, figure.high), marks, confidence)
+
+
+def _kappa(figure: Figure | Estimate, confidence: float) -> str:
+    if figure.value is None:
+        return "unknown"
+    return f"{figure.value:.2f} ({percent(confidence)} % CI: {figure.low:.2f} to {figure.high:.2f})"
+
+
+def _pass_rate(report: CalibrationReport, marks: Marks) -> Iterator[Block]:
+    rate, confidence = report.pass_rate, report.calibration.confidence
     yield text_line(f"pass rate of the run ({report.verdicts} verdicts)")
+    corrected = "unknown"
+    if rate.corrected.value is not None:
+        ends = interval(rate.corrected.low, rate.corrected.high, marks, confidence)
+        corrected = f"{percent(rate.corrected.value)} % ({ends})"
     rows = [
-        ["by the judge", f"{rate.apparent}", ""],
-        ["corrected", f"{rate.corrected}", "for the errors of the judge (Rogan-Gladen)"],
+        ["by the judge", _share(rate.apparent, report.verdicts, marks, confidence), ""],
+        ["corrected", corrected, "for the errors of the judge (Rogan-Gladen)"],
     ]
     yield text_table([Column(), Column(), Column(wraps=True)], rows)
     if rate.corrected.value is None:
@@ -221,7 +253,7 @@ def _labellers(report: CalibrationReport, look: Look) -> Iterator[Block]:
             f"{_name(pair.first)} and {_name(pair.second)}",
             f"{pair.confusion.total}",
             f"{_differing(pair)}",
-            f"{pair.kappa}",
+            _kappa(pair.kappa, report.calibration.confidence),
         ]
         for pair in report.labellers
     ]

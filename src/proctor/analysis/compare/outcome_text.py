@@ -94,15 +94,16 @@ def change_text(one: Measured, *, has_interval: bool = True) -> str:
         interval = f", {level}: {low} to {high}" if low != high else ""
         return f"{one.name} {way} {moved} ({difference}{interval})"
     *_, difference, low, high = numbers(one)
-    base, candidate = values_text(one)
-    if one.difference:
-        moved = f"from {base} to {candidate}"
-    elif base == candidate:
-        moved = f"at {candidate}"
-    else:  # of other numbers of trials: `at 87.5 % (7 of 8, now 14 of 16)`
-        moved = f"at {base[:-1]}, now {candidate.partition('(')[2]}"
     interval = f" ({level}: {low} to {high})" if has_interval and low != high else ""
-    return f"{_rate_name(one)} {way} {moved}, {difference} points{interval}"
+    return f"{_rate_name(one)} {way} {_moved(one)}, {difference} points{interval}"
+
+
+def _moved(passed: Measured) -> str:
+    """Return both pass rates: `from 80 % (4 of 5) to 60 % (3 of 5)`, `at 75 % (3 of 4, now 6 of 8)`."""
+    base, candidate = values_text(passed)
+    if passed.difference:
+        return f"from {base} to {candidate}"
+    return f"at {base}" if base == candidate else f"at {base[:-1]}, now {candidate.partition('(')[2]}"
 
 
 def _rate_name(passed: Measured) -> str:
