@@ -69,6 +69,15 @@ def _texts(html: str) -> str:
     return re.sub(r"<[^>]*>", "|", html)
 
 
+def test_backticks_of_a_name_are_text_and_those_of_a_reason_mark_code() -> None:
+    name = "a `b` c"
+    html = _run_of(name)._repr_html_()
+    assert f"words/{name}<" in html
+    assert re.search(r"a <code>b</code> c", html) is None
+    found = proctor.compare_sync(_run_of(name, wrong=()), _run_of(name))
+    assert f"words/{name}<" in found._repr_html_()
+
+
 def test_a_run_shows_its_verdict_what_failed_and_shared_causes() -> None:
     text = _texts(_run("b", EVIL)._repr_html_())
     assert "2 of 3 cases fail" in text

@@ -239,7 +239,7 @@ def _review_cases(cases: Sequence[ChangedCase], look: Look) -> Table:
             [Span(case.name, is_data=True)],
             [Span(CHANGE_WORDS[case.change].state)],
             [Span(f"{trials_text(case.base)} {look.marks.arrow} {trials_text(case.candidate)}")],
-            [Span(case.reason, is_data=True)] if case.reason else [],
+            [Span(case.reason, is_data=True, is_prose=True)] if case.reason else [],
         ])
         for case in cases[:_MOST_REVIEWED]
     ]  # fmt: skip

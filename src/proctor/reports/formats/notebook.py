@@ -72,7 +72,7 @@ def run_blocks(run: RunResult) -> Iterator[Block]:
     yield Table(
         [Column("cases", right=True), Column("cause")],
         [
-            Row([[Span(f"{group.cases:,}")], [Span(group.cause.text, is_data=True)]])
+            Row([[Span(f"{group.cases:,}")], [Span(group.cause.text, is_data=True, is_prose=True)]])
             for group in causes.groups(2)
         ],
     )
@@ -95,7 +95,7 @@ def _case_row(case: CaseResult) -> Row:
         [Span(f"{case.eval_set_id}/{case.eval_id}", is_data=True)],
         [Span(f"{UNICODE.outcomes.get(case.outcome, UNICODE.rest)} {WORDS[case.outcome]}")],
         [Span(rate_sentence(case, UNICODE))] if is_repeated(case) else [],
-        [Span(public_text.reason(case), is_data=True)],
+        [Span(public_text.reason(case), is_data=True, is_prose=True)],
     ])  # fmt: skip
 
 
@@ -107,11 +107,11 @@ def blocks_html(blocks: Iterable[Block]) -> str:
 def _html(block: Block) -> str:
     match block:
         case Verdict(sign, text):
-            return f"<p><b>{escape(sign)} {_escaped(_with_signs(text))}</b></p>"
+            return f"<p><b>{escape(sign)} {escape(clean(_with_signs(text)))}</b></p>"
         case Line(spans):
             return f"<p>{_spans(spans)}</p>"
         case Note(label, text):
-            return f"<p>{escape(label)}: {_escaped(public_text.hidden(text))}</p>"
+            return f"<p>{escape(label)}: {_prose(public_text.hidden(text))}</p>"
         case Table() if block.rows:
             return _table(block)
     return ""
@@ -137,9 +137,12 @@ def _cell(spans: Spans) -> str:
 
 
 def _spans(spans: Spans) -> str:
-    return "".join(
-        _escaped(public_text.hidden(span.text) if span.is_data else _with_signs(span.text)) for span in spans
-    )
+    return "".join(map(_span, spans))
+
+
+def _span(span: Span) -> str:
+    text = public_text.hidden(span.text) if span.is_data else _with_signs(span.text)
+    return _prose(text) if span.is_prose else escape(clean(text))
 
 
 def _with_signs(text: str) -> str:
@@ -147,7 +150,8 @@ def _with_signs(text: str) -> str:
     return _TIMES.sub(" × ", _MINUS.sub("−", text))
 
 
-def _escaped(text: str) -> str:
+def _prose(text: str) -> str:
+    """Return a sentence in which names are marked as code."""
     return "".join(
         f"<code>{escape(part)}</code>" if is_code else escape(part)
         for part, is_code in code_parts(clean(text))
