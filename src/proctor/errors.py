@@ -23,7 +23,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from difflib import get_close_matches
 from typing import Any
 
@@ -180,21 +180,6 @@ class JudgeError(EvalError):
 
 class SimulatorError(EvalError):
     """The user simulator failed; not the agent's fault."""
-
-
-def unknown_options(options: Iterable[str], known: Collection[str]) -> list[SetupError]:
-    """Return an error for each keyword argument that is not one of the `known` options."""
-    return [
-        SetupError(f"there is no option {name!r}.{did_you_mean(name, known)}")
-        for name in options
-        if name not in known
-    ]
-
-
-def refuse_unknown_options(options: Iterable[str], known: Collection[str]) -> None:
-    """Raise `SetupProblems` if a keyword argument is not one of the `known` options."""
-    if problems := unknown_options(options, known):
-        raise SetupProblems(problems)
 
 
 def did_you_mean(name: str, known: Collection[str]) -> str:

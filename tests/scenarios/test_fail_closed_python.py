@@ -50,6 +50,8 @@ def test_without_a_fault_it_passes() -> None:
     ("options", "message"),
     [
         ({"num_run": 5}, "there is no option 'num_run'. Did you mean 'num_runs'?"),
+        ({"trials": 3}, "there is no option 'trials'. Did you mean 'num_runs'?"),
+        ({"tag": ["smoke"]}, "there is no option 'tag'. Did you mean 'tags'?"),
         ({"metric": ["response_match_score"]}, "there is no option 'metric'. Did you mean 'metrics'?"),
         ({"num_runs": 0}, "num_runs must be at least 1, got 0"),
         ({"num_runs": True}, "num_runs must be a whole number, got True"),

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
-from proctor.errors import SetupError, SetupProblems, unknown_options
-from proctor.runs.arguments import AgentLike, EvalSetLike, sync_form
+from proctor.errors import SetupError, SetupProblems
+from proctor.runs.arguments import AgentLike, EvalSetLike, sync_form, unknown_options
 from proctor.schema.format.case import (
     ConversationGenerationConfig,
     ConversationScenario,

@@ -6,13 +6,13 @@ The types of the options are generated from their declarations in `engine/run_op
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping, Sequence
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeAlias, TypedDict, TypeVar
 
 from proctor.common.option_kinds import LARGEST, number_problem
-from proctor.errors import SetupError
+from proctor.errors import SetupError, SetupProblems, did_you_mean
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
@@ -212,3 +212,27 @@ def check_count(name: str, value: object) -> None:
     """
     if value is not None and (problem := number_problem(value, 0, LARGEST)):
         raise SetupError(f"{name} must be {problem}")
+
+
+def unknown_options(options: Iterable[str], known: Collection[str]) -> list[SetupError]:
+    """Return an error for each keyword argument that is not one of the `known` options."""
+    return [
+        SetupError(f"there is no option {name!r}.{option_hint(name, known)}")
+        for name in options
+        if name not in known
+    ]
+
+
+def refuse_unknown_options(options: Iterable[str], known: Collection[str]) -> None:
+    """Raise `SetupProblems` if a keyword argument is not one of the `known` options."""
+    if problems := unknown_options(options, known):
+        raise SetupProblems(problems)
+
+
+def option_hint(name: str, known: Collection[str]) -> str:
+    """Return ` Did you mean 'num_runs'?` for the option that has this name on the command line (`trials`), else for the closest one."""
+    from proctor.engine.run_options import OPTIONS
+
+    flag = f"--{name.replace('_', '-')}"
+    meant = next((one.name for one in OPTIONS.values() if flag in one.flags and one.name in known), name)
+    return did_you_mean(meant, known)

@@ -10,8 +10,8 @@ from proctor.engine.execution.run_recorder import StoredRun
 from proctor.engine.planning.plan import Plan, make_plan
 from proctor.engine.planning.set_plan import SetPlan, SetRequest
 from proctor.engine.run_options import RunOptions, Use, options_of
-from proctor.errors import SetupError, SetupProblems, refuse_unknown_options
-from proctor.runs.arguments import ConfigLike, ScoreOptions, sync_form
+from proctor.errors import SetupError, SetupProblems
+from proctor.runs.arguments import ConfigLike, ScoreOptions, refuse_unknown_options, sync_form
 from proctor.runs.attempts import find_current_run
 from proctor.runs.evaluate import carry_out
 from proctor.runs.load import read_config

@@ -12,8 +12,15 @@ from proctor.common.secrets import HIDDEN
 from proctor.engine.execution.run_recorder import StoredRun
 from proctor.engine.run_options import OPTIONS, WORKERS, Group, Use, options_of
 from proctor.engine.trial.conversation import HOOKS
-from proctor.errors import NothingToRunError, SetupError, SetupProblems, refuse_unknown_options
-from proctor.runs.arguments import AgentLike, EvalSetLike, EvaluateOptions, SessionOptions, sync_form
+from proctor.errors import NothingToRunError, SetupError, SetupProblems
+from proctor.runs.arguments import (
+    AgentLike,
+    EvalSetLike,
+    EvaluateOptions,
+    SessionOptions,
+    refuse_unknown_options,
+    sync_form,
+)
 from proctor.runs.attempts import NoAttemptError, find_current_run, recorded_attempt
 from proctor.runs.evaluate import carry_out
 from proctor.runs.resume_changes import changes, plain

@@ -19,8 +19,8 @@ from proctor.analysis.calibration.labellers import (
 )
 from proctor.analysis.calibration.labels import labels_for, labels_of_file
 from proctor.common.safe_text import count_text
-from proctor.errors import SetupError, did_you_mean, refuse_unknown_options
-from proctor.runs.arguments import ConfigLike, sync_form
+from proctor.errors import SetupError, did_you_mean
+from proctor.runs.arguments import ConfigLike, refuse_unknown_options, sync_form
 from proctor.runs.attempts import find_current_run
 from proctor.runs.storage.open import StoreLike, as_store, name_of_run
 from proctor.schema.analysis.calibration import (

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from proctor.analysis.compare.sides import KnownSide, side_of_result, side_of_run
 from proctor.common.registry import METRICS
-from proctor.errors import ProctorError, SetupError, SetupProblems, refuse_unknown_options
+from proctor.errors import ProctorError, SetupError, SetupProblems
+from proctor.runs.arguments import refuse_unknown_options
 from proctor.runs.attempts import ended
 from proctor.runs.storage.open import StoreLike, is_open, open_runs, store_option
 from proctor.schema.analysis.comparison import Change, Comparison

@@ -13,8 +13,8 @@ from proctor.common.registry import load_object
 from proctor.engine.planning.plan import Plan, find_duplicate_names, make_plan
 from proctor.engine.planning.set_plan import SetRequest
 from proctor.engine.run_options import OPTIONS, RunOptions
-from proctor.errors import EvalFileError, NothingToRunError, SetupError, SetupProblems, unknown_options
-from proctor.runs.arguments import AgentLike, EvalSetLike, EvaluateOptions
+from proctor.errors import EvalFileError, NothingToRunError, SetupError, SetupProblems
+from proctor.runs.arguments import AgentLike, EvalSetLike, EvaluateOptions, unknown_options
 from proctor.runs.load import Configs, as_list, read_python_set, trial_overrides, user_folder
 from proctor.runs.setup.judge_and_user import JudgesOnDemand, UsersOnDemand, budget_of
 from proctor.runs.storage.open import is_open

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from proctor.common.option_kinds import Kind, Names, Text
-from proctor.errors import SettingsError, SetupError, did_you_mean
+from proctor.errors import SettingsError, SetupError
 from proctor.files.eval_sets.selectors import CONFIG_NAMES
-from proctor.runs.arguments import EvaluateOptions
+from proctor.runs.arguments import EvaluateOptions, option_hint
 from proctor.runs.setup.judge_and_user import default_judge
 
 SETTINGS_FILE = "proctor.toml"
@@ -214,7 +214,7 @@ def _problem(name: str, value: Any) -> str:
         return f"the settings are at the top of {SETTINGS_FILE}, in no table: take the header [{name}…] away"
     kinds = setting_kinds()
     if name not in kinds:
-        return f"there is no setting {name!r}.{did_you_mean(name, kinds)} Known: {', '.join(kinds)}"
+        return f"there is no setting {name!r}.{option_hint(name, kinds)} Known: {', '.join(kinds)}"
     kind = kinds[name]
     return "" if kind.accepts(value) else f"{name!r} must be {kind.expected}, not {_value_text(value)}"
 

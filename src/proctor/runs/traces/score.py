@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Unpack
 from proctor.common.secrets import redact_arguments
 from proctor.engine.execution.run_recorder import StoredRun
 from proctor.engine.planning.set_plan import in_case, remedies
-from proctor.errors import EvalFileError, SetupError, SetupProblems, StoreError, refuse_unknown_options
+from proctor.errors import EvalFileError, SetupError, SetupProblems, StoreError
 from proctor.files.traces.conversations import Traced, read_conversations
-from proctor.runs.arguments import EvalSetLike, ScoreOptions, sync_form
+from proctor.runs.arguments import EvalSetLike, ScoreOptions, refuse_unknown_options, sync_form
 from proctor.runs.attempts import ended
 from proctor.runs.evaluate import carry_out
 from proctor.runs.setup.manifest import judging_of, planned_cases, set_manifests
