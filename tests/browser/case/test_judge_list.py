@@ -42,7 +42,7 @@ def test_labels_of_people_decide_whether_a_judge_is_accurate(
     proctor(own_site.folder, f"judge label {run} about_bern --fail")
     proctor(own_site.folder, f"judge label {run} not_in_the_book --pass")
     page.reload()
-    expect(page.locator("main")).to_contain_text(f"2 labels in run {run[:6]} can calibrate")
+    expect(page.locator("main")).to_contain_text(f"2 labelled verdicts in run {run[:6]} can calibrate")
     proctor(own_site.folder, f"judge calibrate {run} --metric {METRIC} --held-out 1")
     page.reload()
     row = page.get_by_role("row").filter(has_text=METRIC)

@@ -126,6 +126,7 @@ def test_labels_of_the_last_run_count_where_they_are_of_the_metric(
     address = f"/api/runs/{run}/cases/0/trials/0/labels"
     for metric in (by.metric, "another_metric"):
         client.put(f"{address}/{metric}", json={"passes": False})
+    client.put(f"{address}/{by.metric}", json={"passes": True, "labeller": "ben"})  # the same verdict
     assert client.get("/api/judges").json()["items"][0]["labels"] == 1
 
 

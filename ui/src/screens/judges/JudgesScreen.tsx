@@ -48,7 +48,7 @@ function Judges({ items }: { items: readonly JudgeRow[] }) {
           <h2>What to do next</h2>
           <p>
             {next.labels
-              ? `${next.labels === 1 ? "One label" : `${next.labels} labels`} in run ${next.last_run?.slice(0, 6)} can calibrate ${next.metric}:`
+              ? `${next.labels === 1 ? "One labelled verdict" : `${next.labels} labelled verdicts`} in run ${next.last_run?.slice(0, 6)} can calibrate ${next.metric}:`
               : `Label some verdicts of ${next.metric}: one key for each, and the page shows how many more are needed.`}
           </p>
           <div className="row">

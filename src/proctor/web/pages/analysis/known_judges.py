@@ -71,7 +71,7 @@ class JudgeRow(PageModel):
     """The start of that run, in Unix seconds."""
     last_agent: str
     labels: int
-    """The number of labels in that run that count for this metric."""
+    """The number of verdicts in that run that people labelled for this metric, by one person or several."""
 
 
 class KnownJudgesPage(PageModel):
@@ -170,7 +170,8 @@ def _uses(runs: Iterable[RunRecord]) -> dict[JudgedBy, JudgeUse]:
 def _labels(store: Store, use: JudgeUse) -> int:
     if use.last is None:
         return 0
-    return sum(label.metric in {"", use.by.metric} for label in store.labels(use.last.run_id))
+    labels = [label for label in store.labels(use.last.run_id) if label.metric in {"", use.by.metric}]
+    return len({(label.position, label.number, label.turn, label.rubric_id) for label in labels})
 
 
 def _calibrated_only(uses: dict[JudgedBy, JudgeUse], calibrations: Iterable[Calibration]) -> list[JudgeUse]:
