@@ -143,6 +143,7 @@ def _of_cases(found: Comparison) -> Iterator[str]:
     for one in found.significant_cases:
         line = lines.get(one.name)
         if line is None or line.change in (
+            CaseChange.NOW_IN_ERROR,
             CaseChange.NOW_PASSES,
             CaseChange.NO_LONGER_IN_ERROR,
             CaseChange.MORE_TRIALS,

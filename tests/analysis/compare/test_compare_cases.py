@@ -405,6 +405,16 @@ def test_a_case_that_fails_and_has_no_verdict_in_the_base_is_listed() -> None:
     ]
 
 
+def test_a_case_that_failed_and_is_now_in_error_is_listed_with_its_error_and_is_no_fall() -> None:
+    """Of a case that was not run there is nothing to compare."""
+    base = [*cases("PP", "FF"), case("2", "")]
+    found = compared(base, [*cases("PP"), case("1", "EE", reason="the service was down"), case("2", "PP")])
+    assert [(one.eval_id, one.change, one.reason) for one in found.cases] == [
+        ("1", CaseChange.NOW_IN_ERROR, "the service was down")
+    ]
+    assert found.outcome.exit_code == 0
+
+
 def test_a_case_that_is_no_longer_in_error_is_listed_with_its_error_and_is_no_improvement() -> None:
     base = [*cases("PP", "FF"), case("2", "PE", reason="the service was down"), case("3", "EE")]
     found = compared(base, cases("PP", "PP", "PP", "EE"))

@@ -42,7 +42,10 @@ def case(outcome: Outcome, passed: int, failed: int = 0, error: int = 0) -> Brie
             id="fewer pass for certain",
         ),
         pytest.param(
-            case(Outcome.FAILED, 0, 4), case(Outcome.ERROR, 0, error=4), None, id="no trial can have fallen"
+            case(Outcome.FAILED, 0, 4),
+            case(Outcome.ERROR, 0, error=4),
+            "missing",
+            id="no trial passed, now in error",
         ),
         pytest.param(
             case(Outcome.ERROR, 0, error=4), case(Outcome.FAILED, 0, 4), "missing", id="in error, now failed"
@@ -68,6 +71,7 @@ _DIRECTIONS = {
     CaseChange.NOW_FAILS: "worse",
     CaseChange.FEWER_TRIALS: "worse",
     CaseChange.MISSING: "missing",
+    CaseChange.NOW_IN_ERROR: "missing",
     CaseChange.NOW_PASSES: "better",
     CaseChange.NO_LONGER_IN_ERROR: "better",
     CaseChange.MORE_TRIALS: "better",

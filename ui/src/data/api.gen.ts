@@ -4995,7 +4995,7 @@ export interface components {
          * @description What happened to one case, in the order in which cases are listed.
          * @enum {string}
          */
-        proctor__schema__analysis__comparison__CaseChange: "now_fails" | "missing" | "now_passes" | "no_longer_in_error" | "fewer_pass" | "more_pass" | "within_noise";
+        proctor__schema__analysis__comparison__CaseChange: "now_fails" | "missing" | "now_in_error" | "now_passes" | "no_longer_in_error" | "fewer_pass" | "more_pass" | "within_noise";
         /**
          * CaseChange
          * @description One value of a case that would change.

@@ -81,6 +81,7 @@ def _strip(trials: Trials, marks: Marks) -> str:
 _CASE_ROLES: dict[CaseChange, Role] = {
     CaseChange.NOW_FAILS: "bad",
     CaseChange.MISSING: "error",
+    CaseChange.NOW_IN_ERROR: "error",
     CaseChange.NOW_PASSES: "good",
     CaseChange.NO_LONGER_IN_ERROR: "good",
     CaseChange.FEWER_TRIALS: "warning",

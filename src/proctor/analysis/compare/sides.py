@@ -382,9 +382,10 @@ def _name(key: Key) -> str:
 _VERDICT_CHANGES = {
     (Outcome.PASSED, Outcome.FAILED): CaseChange.NOW_FAILS, (Outcome.FAILED, Outcome.PASSED): CaseChange.NOW_PASSES,
 }  # fmt: skip
-_CHANGES_OF_UNKNOWN = {  # of a case without a verdict before: one that now fails may have fallen
+_CHANGES_WITHOUT_VERDICT = {  # before or now: a case without one before that now fails may have fallen
     (Outcome.ERROR, Outcome.FAILED): CaseChange.MISSING, (Outcome.NOT_RUN, Outcome.FAILED): CaseChange.MISSING,
     (Outcome.ERROR, Outcome.PASSED): CaseChange.NO_LONGER_IN_ERROR,
+    (Outcome.FAILED, Outcome.ERROR): CaseChange.NOW_IN_ERROR, (Outcome.INCONCLUSIVE, Outcome.ERROR): CaseChange.NOW_IN_ERROR,
 }  # fmt: skip
 
 
@@ -412,7 +413,7 @@ def change_of(before: BriefCase, now: BriefCase, *, deterministic: bool = False)
     outcomes = before.outcome, now.outcome
     change = _VERDICT_CHANGES.get(outcomes, before.trials.change_to(now.trials))
     if change is None:
-        return _CHANGES_OF_UNKNOWN.get(outcomes)
+        return _CHANGES_WITHOUT_VERDICT.get(outcomes)
     is_sure = deterministic or _lacks_verdict(now) or change is CaseChange.MISSING
     return change if is_sure or not before.trials.is_within_noise(now.trials) else CaseChange.WITHIN_NOISE
 

@@ -44,6 +44,9 @@ MISSING = CaseWord(
 CHANGE_WORDS: dict[CaseChange, CaseWord] = {
     CaseChange.NOW_FAILS: NOW_FAILS,
     CaseChange.MISSING: MISSING,
+    CaseChange.NOW_IN_ERROR: CaseWord(
+        "now in error", "now in error", ("case now in error", "cases now in error")
+    ),
     CaseChange.NOW_PASSES: NOW_PASSES,
     CaseChange.NO_LONGER_IN_ERROR: CaseWord(
         "no longer in error", "no longer in error", ("case no longer in error", "cases no longer in error")

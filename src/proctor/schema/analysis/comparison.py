@@ -68,6 +68,8 @@ class CaseChange(StrEnum):
     MISSING = "missing"
     """Verdicts are missing (an error, or not run), and the case may have fallen: it passed at least one trial in the baseline and has
     no verdict in the candidate, or it fails and has no verdict in the baseline."""
+    NOW_IN_ERROR = "now_in_error"
+    """No trial passed in the baseline, and it is in error now: an error is not a verdict, so that it is neither better nor worse."""
     NOW_PASSES = "now_passes"
     """Its verdict changed from failed to passed."""
     NO_LONGER_IN_ERROR = "no_longer_in_error"

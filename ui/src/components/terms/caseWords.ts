@@ -16,6 +16,7 @@ export const OUTCOME_WORDS = {
 export const CHANGE_WORDS = {
   now_fails: ["now fails", "now fail"],
   missing: ["has missing verdicts", "have missing verdicts"],
+  now_in_error: ["now in error", "now in error"],
   now_passes: ["now passes", "now pass"],
   no_longer_in_error: ["no longer in error", "no longer in error"],
   fewer_pass: ["fewer trials pass", "pass fewer trials"],

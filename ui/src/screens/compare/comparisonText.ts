@@ -8,6 +8,7 @@ import { safeText } from "../../components/text/safeText";
 export const CHANGES: Readonly<Record<ChangedLine["change"], [word: string, outcome: string]>> = {
   now_fails: [capital(CHANGE_WORDS.now_fails[0]), "worse"],
   missing: [capital(CHANGE_WORDS.missing[0]), "error"],
+  now_in_error: [capital(CHANGE_WORDS.now_in_error[0]), "error"],
   now_passes: [capital(CHANGE_WORDS.now_passes[0]), "better"],
   no_longer_in_error: [capital(CHANGE_WORDS.no_longer_in_error[0]), "better"],
   fewer_pass: [capital(CHANGE_WORDS.fewer_pass[0]), "inconclusive"],

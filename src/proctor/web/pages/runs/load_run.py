@@ -274,7 +274,7 @@ def direction_of(before: BriefCase, now: BriefCase) -> Direction | None:
     match change_of(before, now):
         case CaseChange.NOW_FAILS | CaseChange.FEWER_TRIALS:
             return "worse"
-        case CaseChange.MISSING:
+        case CaseChange.MISSING | CaseChange.NOW_IN_ERROR:
             return "missing"
         case CaseChange.NOW_PASSES | CaseChange.NO_LONGER_IN_ERROR | CaseChange.MORE_TRIALS:
             return "better"
