@@ -20,6 +20,7 @@ from proctor.web.server.runs.follow import Rate
 from tests.web.live_project import Server, make_project, open_gate, serving
 
 CASES = 12
+COUNT_CALLS = "number = root_agent.calls = getattr(root_agent, 'calls', -1) + 1"
 
 
 @pytest.fixture
@@ -62,6 +63,21 @@ class TestARunThatWasStarted:
         page = server.wait_for(run, "finished")
         assert last["counts"] == page["counts"] == {"passed": 8, "failed": 4}
         assert (last["done"], last["trials"], last["trials_planned"]) == (CASES, 2 * CASES, 2 * CASES)
+
+    def test_shows_the_finished_trials_of_an_undecided_case(self, server: Server) -> None:
+        agent = server.folder / "gated.py"
+        agent.write_text(agent.read_text().replace("number = int(text.split()[-1])", COUNT_CALLS))
+        run = server.start(num_runs=3, concurrency=1)
+        rows = (one.data for one in server.listen(run) if one.name == "case")
+        open_gate(server.folder, 2)
+        row = next(row for row in rows if row["strip"] == "rr")
+        assert (row["position"], row["outcome"], row["change"], row["was"]) == (0, "not_run", None, None)
+        for query in ("", "?brief=true"):
+            _, page = server.ask("GET", f"/api/runs/{run}/cases{query}")
+            assert [one["strip"] for one in page["items"][:2]] == ["rr", ""]
+        open_gate(server.folder, 3 * CASES)
+        decided = {row["position"]: row["strip"] for row in rows}
+        assert decided == dict.fromkeys(range(CASES), "fpp")
 
     def test_is_the_command_that_is_shown(self, server: Server) -> None:
         open_gate(server.folder, CASES)

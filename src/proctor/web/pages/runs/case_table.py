@@ -11,7 +11,6 @@ from proctor.reports.content.case_words import LETTERS
 from proctor.reports.content.failure_causes import Cause
 from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.case_result import undecided_reason
-from proctor.schema.results.manifest import RunRecord, RunState
 from proctor.schema.results.run_result import CaseResult, Outcome
 from proctor.web.pages.base import finite
 
@@ -101,7 +100,7 @@ def case_row(position: int, case: CaseResult, cause: Cause | None) -> CaseRow:
         eval_set_id=case.eval_set_id,
         eval_id=case.eval_id,
         outcome=case.outcome,
-        strip=strip_of(trial.outcome for trial in case.trials),
+        strip=_strip(case),
         why=shorten_prose(reason_of(case) or case.missed, _LONGEST_WHY),
         cause=cause.text if cause else "",
         scores=_scores(case),
@@ -127,14 +126,24 @@ def strip_of(trials: Iterable[Outcome]) -> str:
     return "".join(LETTERS.get(outcome, "n") for outcome in trials)
 
 
+def _strip(case: CaseResult) -> str:
+    if case.outcome is Outcome.NOT_RUN:
+        return _recorded_strip(trial.outcome is Outcome.ERROR for trial in case.trials)
+    return strip_of(trial.outcome for trial in case.trials)
+
+
+def _recorded_strip(failed: Iterable[bool]) -> str:
+    """Return one letter for each trial of a case without a verdict."""
+    return "".join("e" if one else "r" for one in failed)
+
+
 def recorded_trials(
-    store: Store, run: RunRecord, judging: int, undecided: Sequence[int]
+    store: Store, run_id: str, judging: int, undecided: Sequence[int]
 ) -> Iterator[tuple[int, dict[str, str]]]:
-    """Yield what the rows of cases without a verdict show of their recorded trials; nothing while the run makes more."""
-    if undecided and run.state is not RunState.RUNNING:
-        for position, trials in store.trials(run.run_id, undecided, judging):
-            strip = "".join("e" if trial.failed else "r" for trial in trials)
-            yield position, {"strip": strip, "why": undecided_reason(len(trials))}
+    """Yield what the rows of cases without a verdict show of their recorded trials."""
+    for position, trials in store.trials(run_id, undecided, judging):
+        strip = _recorded_strip(trial.failed for trial in trials)
+        yield position, {"strip": strip, "why": undecided_reason(len(trials))}
 
 
 def _scores(case: CaseResult) -> dict[str, float | None]:

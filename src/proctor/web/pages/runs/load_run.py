@@ -149,7 +149,7 @@ def read_cases(store: Store, selected: SelectedRun) -> RunCases:
     for position, cause in enumerate(causes):
         if cause is not None and joined[cause].text != cause.text:
             rows.update(position, cause=joined[cause].text)
-    for position, fields in recorded_trials(store, selected.stored.listed.run, judging, rows.undecided):
+    for position, fields in recorded_trials(store, run_id, judging, rows.undecided):
         rows.update(position, **fields)
     result.rows = rows.texts
     return result
@@ -181,7 +181,7 @@ def brief_rows(
     rows = _Rows()
     for position, (_, case) in zip(positions, cases, strict=True):
         rows.add(case_row(position, case, cause_of(case)))
-    for position, fields in recorded_trials(store, stored.listed.run, stored.judging, rows.undecided):
+    for position, fields in recorded_trials(store, stored.listed.run.run_id, stored.judging, rows.undecided):
         rows.update(position - positions.start, **fields)
     return rows.texts, total
 

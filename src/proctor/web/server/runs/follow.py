@@ -1,6 +1,7 @@
 """Watching runs: one reader of the store serves all clients that watch a run, independent of the process that executes it.
 
-The log of a run contains the positions of its cases in the order of their verdicts. A client has a place in the log and no
+The log of a run contains the positions of its cases in the order of their verdicts, and, if cases have several trials, those of
+undecided cases with a new trial. A client has a place in the log and no
 queue that could fill up; a client that reconnects names its place. Rows are made when they are sent; those of the newest
 cases are cached for the other clients.
 """
@@ -13,6 +14,7 @@ import time
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 from starlette.concurrency import run_in_threadpool
 
@@ -24,7 +26,7 @@ from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.manifest import RunState
 from proctor.stores.base import Standing, Store
 from proctor.web.pages.base import copy_fields
-from proctor.web.pages.runs.case_table import CaseRow, case_row
+from proctor.web.pages.runs.case_table import CaseRow, case_row, recorded_trials
 from proctor.web.server.context import ServerContext
 
 
@@ -85,7 +87,7 @@ class LiveEvents(PageModel):
 
     progress: LiveProgress
     case: CaseRow
-    """A case, as soon as its verdict is stored."""
+    """A case, as soon as its verdict is stored; an undecided one, if it has several trials, after each of them."""
     finished: LiveEnd
     broken: LiveEnd
     """The store can no longer be read."""
@@ -107,6 +109,8 @@ NEWEST = 2_000
 """The rows that are cached for other listeners."""
 AT_ONCE = 250
 """The most rows that are read and sent at once."""
+_MOST_UNDECIDED = 1_000
+"""The undecided cases, in order, whose recorded trials are read."""
 _WINDOW = 30.0
 """The sliding window of the rate in seconds."""
 
@@ -121,6 +125,8 @@ class _Update:
     standing: Standing
     decided: list[int] = field(default_factory=list)
     """The positions with a new verdict, in order."""
+    strips: dict[int, str] = field(default_factory=dict)
+    """The recorded trials of undecided cases that have new ones."""
     rows: Sequence[CaseRow] = ()
     """The rows of cases whose cost was unknown."""
     end: LiveEnd | None = None
@@ -169,7 +175,8 @@ class Follower:
         self._context, self._ours = context, ours
         self._store: Store | None = None
         self._known: dict[int, str] = {}
-        self._planned = 0
+        self._strips: dict[int, str] = {}
+        self._planned, self._has_repeats = 0, False
         self._last: Standing | None = None
         self._costs: dict[int, float | None] = {}
         self._newest: OrderedDict[int, bytes] = OrderedDict()
@@ -255,20 +262,25 @@ class Follower:
 
     def _read(self) -> _Update:
         """Read the store, in a thread."""
-        if self._store is None:
-            self._store = open_runs(self._context.store_url, read_only=True)
-            manifest = self._store.manifest(self.run_id)
-            self._planned = sum(one.cases * one.num_runs for one in manifest.sets if one.failure is None)
-        store = self._store
+        store = self._store or self._open()
         update = _Update(store.standing(self.run_id, self.judging))
         has_ended = update.standing.state is not RunState.RUNNING
         before = self._last.counts if self._last is not None else None
         if update.standing.counts != before or has_ended:
             update.decided = self._new_verdicts(store)
+        if self._has_repeats:
+            update.strips = self._new_strips(store, update.standing)
         update.rows = self._read_rows(store, self._positions_without_cost(update.decided)[:AT_ONCE])
         if has_ended:
             update.end = self._end_event(store, update.standing)
         return update
+
+    def _open(self) -> Store:
+        self._store = open_runs(self._context.store_url, read_only=True)
+        manifest = self._store.manifest(self.run_id)
+        self._planned = sum(one.cases * one.num_runs for one in manifest.sets if one.failure is None)
+        self._has_repeats = any(one.num_runs > 1 for one in manifest.sets)
+        return self._store
 
     def _new_verdicts(self, store: Store) -> list[int]:
         outcomes = store.outcomes(self.run_id, self.judging)
@@ -276,10 +288,17 @@ class Follower:
         self._known.update({at: str(outcomes[at]) for at in decided})
         return decided
 
+    def _new_strips(self, store: Store, standing: Standing) -> dict[int, str]:
+        if standing.trials == (self._last.trials if self._last is not None else 0):
+            return {}
+        undecided = [*islice((at for at in range(standing.cases) if at not in self._known), _MOST_UNDECIDED)]
+        recorded = recorded_trials(store, self.run_id, self.judging, undecided)
+        return {at: row["strip"] for at, row in recorded if row["strip"] != self._strips.get(at)}
+
     def _positions_without_cost(self, decided: Sequence[int]) -> list[int]:
         if len(self._costs) >= len(self._known):
             return []
-        return [at for at in (*decided, *self.log) if at not in self._costs]
+        return [at for at in dict.fromkeys((*decided, *self._known)) if at not in self._costs]
 
     def _end_event(self, store: Store, standing: Standing) -> LiveEnd:
         summary = store.summary(self.run_id, self.judging)
@@ -305,12 +324,14 @@ class Follower:
     # --- on the event loop -------------------------------------------------------------------------------------------
 
     def _apply(self, update: _Update) -> None:
-        for at in update.decided:
+        changed = [*update.decided, *update.strips]
+        for at in changed:
             self._newest.pop(at, None)  # an older row of the case is stale
+        self._strips |= update.strips
         for row in update.rows:
             self._costs[row.position] = row.cost
             _store_row(self._newest, row)
-        self.log += update.decided
+        self.log += changed
         now = time.monotonic()
         self._rate.see(now, update.standing.trials)
         moved = self._last != update.standing or update.rows or update.end is not None
