@@ -345,6 +345,17 @@ def own(tmp_path: Path) -> Iterator[tuple[Path, TestClient]]:
 
 
 @pytest.mark.slow
+def test_a_run_of_chosen_cases_is_not_on_the_trend(own: tuple[Path, TestClient]) -> None:
+    folder, asked = own
+    run(folder, "moody.py greetings.evalset.json:always,break")
+    run(folder, RUNS["one trial each"])
+    newest, chosen, oldest = asked.get("/api/runs").json()["items"]
+    assert chosen["cases"] == 2
+    assert [one["of"] for one in newest["trend"]] == [oldest["cases"], newest["cases"]]
+    assert chosen["trend"] == []
+
+
+@pytest.mark.slow
 def test_a_run_shows_which_cases_changed_since_the_one_before(own: tuple[Path, TestClient]) -> None:
     folder, asked = own
     first = page_of(asked, "latest")

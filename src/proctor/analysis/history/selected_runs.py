@@ -27,7 +27,7 @@ _MOST_NAMES = 5_000
 """Case ids among which the closest one is searched."""
 
 
-def _is_selection(manifest: Manifest) -> bool:
+def is_selection(manifest: Manifest) -> bool:
     """Return whether a run was started with a part of the cases: with ids after the set, tags, a limit or a shard."""
     options = manifest.options
     if any(options.get(name) for name in ("tags", "limit", "shard")):
@@ -97,7 +97,7 @@ class RunsLookedAt:
 
     def _chosen_of(self, record: RunRecord, manifest: Manifest) -> int | None:
         most = self._most_cases[frozenset(record.sets)]
-        return most if record.cases < most and _is_selection(manifest) else None
+        return most if record.cases < most and is_selection(manifest) else None
 
     def cases(self, one: LookedAt) -> Sequence[CaseResult]:
         """Return the cases of one of the runs, which are read from the store on access."""

@@ -11,7 +11,7 @@ export const DEFINITIONS = {
   cost: "The cost of all model calls of the run, as far as usage and prices are known.",
   duration: "The time from the start of the run to its end.",
   trials: "The outcome of each trial (each attempt at the case), in order; a case whose trials differ is flaky.",
-  trend: "The share of cases passed in the latest runs of this agent and these eval sets, oldest first.",
+  trend: "The share of cases passed in the latest runs of this agent and these eval sets, oldest first; runs of chosen cases are left out.",
   difference: "Candidate minus baseline, averaged over the cases that both runs share; an interval that excludes 0 is a significant difference at the level of this metric.",
   pValue: "The probability of a difference at least this large if baseline and candidate do not really differ.",
   onTheseCases: "The question whether the candidate got worse on exactly these cases: the cases are fixed, and their trials are the sample.",

@@ -15,6 +15,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from proctor.analysis.compare.sides import BriefCase, Key, Pairs, change_of, pair, side_cases
+from proctor.analysis.history.selected_runs import is_selection
 from proctor.reports.content.case_digest import CaseWarnings
 from proctor.reports.content.failure_causes import Cause, FailureGroup, cause_of, group_failures
 from proctor.reports.content.symbols import short_ids
@@ -83,25 +84,34 @@ def _records(store: Store, entries: Sequence[RunEntry], criteria: RunFilter) -> 
 def _trends(
     store: Store, entries: Sequence[RunEntry], runs: Sequence[RunRecord]
 ) -> dict[str, list[PassedCases]]:
-    """Return for each finished run the cases that passed in the runs of the same agent and sets up to it, oldest first."""
+    """Return for each finished run of all cases those that passed in the runs of the same agent and sets up to it, oldest first.
+
+    Runs of chosen cases are left out, as the line of a history leaves them out.
+    """
     similar: dict[tuple[str, tuple[str, ...]], list[str]] = {(run.agent, run.sets): [] for run in runs}
     for entry in entries:
         if entry.complete and (ids := similar.get((entry.agent, entry.sets))) is not None:
             ids.append(entry.run_id)
-    known = {run.run_id: _passed(run) for run in runs}
+    listed = {run.run_id: run for run in runs}
+    trends = {}
+    for ids in similar.values():
+        last = max((at for at, run_id in enumerate(ids) if run_id in listed), default=0)
+        records = [listed.get(run_id) or store.record(run_id) for run_id in ids[: last + TREND]]
+        passed = _passed_in_whole_runs(store, records)
+        for at, run_id in enumerate(ids[: last + 1]):
+            if run_id in listed and passed[at] is not None:
+                known = [one for one in passed[at:] if one is not None]
+                trends[run_id] = known[:TREND][::-1]
+    return trends
 
-    def passed(run_id: str) -> PassedCases | None:
-        if run_id not in known:
-            known[run_id] = _passed(store.record(run_id))
-        return known[run_id]
 
-    def trend(run: RunRecord) -> list[PassedCases]:
-        ids = similar[run.agent, run.sets]
-        up_to_it = ids[ids.index(run.run_id) :] if run.run_id in ids else []
-        counted = (counts for run_id in up_to_it if (counts := passed(run_id)) is not None)
-        return list(islice(counted, TREND))[::-1]
-
-    return {run.run_id: trend(run) for run in runs if known[run.run_id] is not None}
+def _passed_in_whole_runs(store: Store, runs: Sequence[RunRecord]) -> list[PassedCases | None]:
+    """Return the cases that passed in each run; `None`: it is of chosen cases, or has no pass rate."""
+    most = max((run.cases for run in runs), default=0)
+    return [
+        None if run.cases < most and is_selection(store.manifest(run.run_id)) else _passed(run)
+        for run in runs
+    ]
 
 
 def _passed(run: RunRecord) -> PassedCases | None:
