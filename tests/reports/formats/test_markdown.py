@@ -228,6 +228,7 @@ def test_code_in_a_cell_separates_a_backslash_from_a_pipe(text: str) -> None:
     [
         ("failed: 3 of 40 cases fail", "failed: 3 of 40 cases fail"),
         ("40 % passed (95 % CI: 12–77), 2/5, $0.60", "40 % passed (95 % CI: 12–77), 2/5, $0.60"),
+        ("caught 2,000/2,000, 400/400", "caught 2,000/2,000, 400/400"),
         (
             "my_metric fell from 1 to 0.9 (-0.1; p < 0.001)",
             "`my_metric` fell from 1 to 0.9 (-0.1; p < 0.001)",

@@ -239,10 +239,15 @@ def bins_of(values: Sequence[float], missed: Sequence[int] = (), *, shares: bool
 
 
 def _edges(low: float, high: float) -> list[float]:
-    """Return the ends of the intervals, as a person would write them: multiples of 1, 2 or 5 at some power of ten."""
-    high = low + (abs(low) or 1) if high == low else high
-    if math.isinf(high):  # the only value, and too large to be doubled
-        return [0.0, low]
+    """Return the ends of the intervals, as a person would write them: multiples of 1, 2 or 5 at some power of ten.
+
+    If there is one value only, it is in the middle, and 0 is an end.
+    """
+    value = low
+    if low == high:
+        low, high = min(0.0, 2 * value), max(0.0, 2 * value) if value else 1.0
+    if math.isinf(high - low):  # the only value, and too large to be doubled
+        return sorted([0.0, value])
     wide = (high - low) / _MOST_BINS
     power = 10.0 ** math.floor(math.log10(wide)) if wide > 1e-300 else 0.0
     if not power:

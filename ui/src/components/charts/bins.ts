@@ -31,9 +31,9 @@ export function binsOf(values: readonly number[], missed: readonly boolean[] = [
   return bins;
 }
 
-/** The ends of the intervals, as a person would write them. */
-function edgesOf(from: number, high: number): number[] {
-  const to = high === from ? from + (Math.abs(from) || 1) : high;
+/** The ends of the intervals, as a person would write them. If there is one value only, it is in the middle, and 0 is an end. */
+function edgesOf(low: number, high: number): number[] {
+  const [from, to] = low < high ? [low, high] : [Math.min(0, 2 * low), low ? Math.max(0, 2 * low) : 1];
   const step = roundUp((to - from) / MOST);
   const first = Math.floor(exact(from / step));
   const count = Math.max(1, Math.ceil(exact(to / step)) - first);
