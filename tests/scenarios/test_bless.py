@@ -396,6 +396,11 @@ eval_cases:
       - ask: again
         expect: old
 """
+ON_ONE_LINE = """\
+cases:
+  - {eval_id: a, conversation: [{user_content: {parts: [{text: hi}]}, final_response: {parts: [{text: old}]}}, {ask: x, expect: old}]}
+  - {case: b, ask: hi, expect: new}  # another
+"""
 ONE_LONG_TURN = """\
 cases:
   - id: a
@@ -407,11 +412,12 @@ cases:
 @pytest.mark.parametrize(
     ("text", "changes"),
     [
-        (LONG_FORM, {"parts: [{text: old}]": "parts:\n            - text: new"}),
+        (LONG_FORM, {"text: old": "text: new"}),
+        (ON_ONE_LINE, {"text: old": "text: new", "expect: old": "expect: new"}),
         (MIXED_FORM, {"text: old": "text: new", "expect: old": "expect: new"}),
         (ONE_LONG_TURN, {"expect: old": "expect: new"}),
     ],
-    ids=["the keys of the format", "both forms", "one turn without a list"],
+    ids=["the keys of the format", "one line", "both forms", "one turn without a list"],
 )
 def test_a_yaml_case_with_the_keys_of_the_format_keeps_them(
     text: str, changes: dict[str, str], store: Store, tmp_path: Path

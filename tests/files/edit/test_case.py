@@ -262,6 +262,38 @@ def test_only_an_entry_of_a_yaml_case_is_written(
     assert found.lost_comments == []
 
 
+ON_ONE_LINE = """\
+- {case: rome, ask: Where to?, tools: [find(city=Rome), go()], "expect":"Rome"}  # the first one
+- {case: oslo, ask: And you?,
+   expect: Oslo}
+"""
+
+
+@pytest.mark.parametrize(
+    ("index", "change", "old", "new"),
+    [
+        pytest.param(0, lambda v: v["conversation"][0]["final_response"]["parts"][0].update(text="Oslo, or {x}"),
+                     ':"Rome"', ": 'Oslo, or {x}'", id="an answer"),
+        pytest.param(1, lambda v: v["conversation"][0]["final_response"]["parts"][0].update(text="a\nb"),
+                     "expect: Oslo", 'expect: "a\\nb"', id="two lines"),
+        pytest.param(0, lambda v: v["conversation"][0]["intermediate_data"]["tool_uses"][1].update(name="stay"),
+                     "go()", "stay()", id="a call"),
+        pytest.param(0, lambda v: v["conversation"][0]["intermediate_data"]["tool_uses"].pop(),
+                     ", go()]", "]", id="a call goes"),
+        pytest.param(1, lambda v: v.update(tags=["a"]), "oslo,", "oslo, tags: [a],", id="a key comes"),
+        pytest.param(1, lambda v: v["conversation"][0].pop("final_response"), ",\n   expect: Oslo", "", id="a key goes"),
+    ],
+)  # fmt: skip
+def test_only_an_entry_of_a_yaml_case_in_brackets_is_written(
+    tmp_path: Path, index: int, change: Any, old: str, new: str
+) -> None:
+    path = tmp_path / "s.evalset.yaml"
+    path.write_text(ON_ONE_LINE)
+    value = open_eval_set(path).value(index)
+    change(value)
+    assert edited(path, index, value).text == ON_ONE_LINE.replace(old, new)
+
+
 def test_an_old_format_is_only_read(tmp_path: Path) -> None:
     path = tmp_path / "s.test.json"
     path.write_text('[{"query": "hi", "expected_tool_use": [], "reference": "hello"}]')

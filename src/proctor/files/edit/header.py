@@ -16,7 +16,8 @@ from proctor.files.edit.case import EditedText, as_whole, case_start, in_parts
 from proctor.files.edit.editable_file import check_edit
 from proctor.files.edit.json_edit import JsonEdit, same_json
 from proctor.files.edit.line_changes import TextLines
-from proctor.files.edit.yaml_edit import YamlEdit, entry_keys
+from proctor.files.edit.yaml_edit import YamlEdit
+from proctor.files.edit.yaml_nodes import entry_keys
 from proctor.files.eval_sets.documents import YAML_SUFFIXES, Kind, is_set_fields, kind, read_yaml
 from proctor.files.eval_sets.eval_set_file import EvalSetFile, read_header
 from proctor.files.keys.key_findings import unknown_in

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
 from bisect import bisect_right
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -12,8 +11,9 @@ import yaml
 
 from proctor.errors import EvalFileError
 from proctor.files.edit.text_edits import Comment, SplicedText
+from proctor.files.edit.yaml_nodes import children, compose, entry_keys, is_in_brackets, shared_nodes
 from proctor.files.yaml.object_reader import CASE_KEYS, ONE_TURN_KEYS
-from proctor.files.yaml.writer import emit, emit_alike, write_case
+from proctor.files.yaml.writer import emit, emit_alike, emit_on_one_line, write_case
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.wire_model import to_camel
 
@@ -27,7 +27,7 @@ Object = dict[str, Any]
 class YamlEdit(SplicedText):
     """A readable YAML text, and the changes to it, which `text()` applies.
 
-    Only entries and items on separate lines can be changed.
+    A part of a value in brackets is written in brackets, on one line.
 
     Raises:
         EvalFileError: the changed part shares its line with something else.
@@ -37,11 +37,11 @@ class YamlEdit(SplicedText):
         """`excerpt`: the text to read instead, with the same offsets; parts that do not change may be comments in it."""
         super().__init__(text)
         self.name = name
-        root = _compose(text if excerpt is None else excerpt)
+        root = compose(text if excerpt is None else excerpt)
         if root is None:
             raise EvalFileError(f"{name}: the file is empty")
         self.root: yaml.Node = root
-        self._shared = _shared_nodes(root)
+        self._shared = shared_nodes(root)
 
     def at(self, node: yaml.Node, *path: str | int) -> yaml.Node | None:
         """Return the value at a path, `None` if there is none."""
@@ -80,12 +80,24 @@ class YamlEdit(SplicedText):
         name, item = entries.get(key, (None, None))
         if item is not None and self._put_parts(item, before, value):
             return
+        if is_in_brackets(node):
+            self._put_in_brackets(item, key, value, self._end_of(entries[after][1]))
+            return
         text = self._indent(emit({key: value}), node.start_mark.column)
         if item is not None:
             self._splices.append((name.start_mark.index, self._end_of(item), text.strip()))
             return
         end = self._end_with_comment(entries[after][1])
         self._splices.append((end, end, f"\n{' ' * node.start_mark.column}{text.rstrip()}"))
+
+    def _put_in_brackets(self, present: yaml.Node | None, key: str, value: object, end: int) -> None:
+        """Write an entry of an object in brackets: over its present value, or as a new one at `end`."""
+        if present is None:
+            self._splices.append((end, end, f", {emit_on_one_line({key: value})[1:-1]}"))
+            return
+        start = present.start_mark.index
+        space = "" if self.source[start - 1].isspace() else " "
+        self._splices.append((start, self._end_of(present), space + emit_on_one_line([value])[1:-1]))
 
     def replace_value(self, node: yaml.Node, value: object) -> None:
         """Replace an item of a list, or the whole document."""
@@ -94,10 +106,14 @@ class YamlEdit(SplicedText):
         if node is self.root:
             self._splices.append((node.start_mark.index, self._end_of(node), emit(value).rstrip()))
             return
-        if isinstance(node, yaml.CollectionNode) and node.flow_style:
-            self._check_lines(node)
-        text = self._indent(emit([value]), node.start_mark.column - 2)
-        self._splices.append((node.start_mark.index, self._end_of(node), text[2:].rstrip()))
+        self._replace_item(node, value, in_brackets=is_in_brackets(node))
+
+    def _replace_item(self, node: yaml.Node, value: object, *, in_brackets: bool) -> None:
+        if in_brackets:
+            text = emit_on_one_line([value])[1:-1]
+        else:
+            text = self._indent(emit([value]), node.start_mark.column - 2)[2:].rstrip()
+        self._splices.append((node.start_mark.index, self._end_of(node), text))
 
     def remove_entry(self, node: yaml.Node, key: str) -> None:
         """Remove an entry from an object, with its lines; at least one entry must remain."""
@@ -107,6 +123,9 @@ class YamlEdit(SplicedText):
         name, item = node.value[index]
         if index == 0:  # its line may begin with the dash of a list
             self._splices.append((name.start_mark.index, node.value[1][0].start_mark.index, ""))
+            return
+        if is_in_brackets(node):  # with the comma before it
+            self._splices.append((self._end_of(node.value[index - 1][1]), self._end_of(item), ""))
             return
         start = self.source.rfind("\n", 0, name.start_mark.index) + 1
         self._splices.append((start, self._line_end(self._end_of(item)), ""))
@@ -142,11 +161,7 @@ class YamlEdit(SplicedText):
 
     def _put_parts(self, node: yaml.Node, before: object, value: object) -> bool:
         """Write the items or entries of a value that differ; return false if it must be written whole."""
-        if not isinstance(node, yaml.CollectionNode) or node.flow_style:
-            return False
-        if isinstance(node, yaml.SequenceNode):
-            if not (isinstance(before, list) and isinstance(value, list)):
-                return False
+        if isinstance(node, yaml.SequenceNode) and isinstance(before, list) and isinstance(value, list):
             return len(node.value) == len(before) == len(value) and self._put_items(node, before, value)
         if not (isinstance(before, Mapping) and isinstance(value, Mapping)):
             return False
@@ -158,8 +173,7 @@ class YamlEdit(SplicedText):
     def _put_items(self, node: yaml.Node, before: list[object], values: list[object]) -> bool:
         for item, old, new in zip(node.value, before, values, strict=True):
             if not emit_alike(old, new) and not self._put_parts(item, old, new):
-                text = self._indent(emit([new]), item.start_mark.column - 2)
-                self._splices.append((item.start_mark.index, self._end_of(item), text[2:].rstrip()))
+                self._replace_item(item, new, in_brackets=is_in_brackets(node))
         return True
 
     def append(self, node: yaml.Node, values: Sequence[object]) -> None:
@@ -217,7 +231,7 @@ class YamlEdit(SplicedText):
     def _scalars(self, node: yaml.Node) -> Iterator[tuple[int, int]]:
         if isinstance(node, yaml.ScalarNode):
             yield node.start_mark.index, node.end_mark.index
-        for child in _children(node):
+        for child in children(node):
             yield from self._scalars(child)
 
     # --- layout ---
@@ -238,7 +252,8 @@ class YamlEdit(SplicedText):
             )
 
     def _check_lines(self, node: yaml.Node) -> None:
-        if not isinstance(node, yaml.CollectionNode) or node.flow_style or not node.value:
+        is_row = is_in_brackets(node) and isinstance(node, yaml.SequenceNode)
+        if not isinstance(node, yaml.CollectionNode) or is_row or not node.value:
             line = node.start_mark.line + 1
             raise EvalFileError(f"{self.name}:{line}: this value is on one line: edit it by hand")
 
@@ -272,47 +287,6 @@ class YamlEdit(SplicedText):
     @staticmethod
     def _indent(text: str, column: int) -> str:
         return re.sub(r"\n(?=[^\n])", f"\n{' ' * column}", text)
-
-
-def _compose(text: str) -> yaml.Node | None:
-    """Return the nodes of a text; by libyaml, which is ten times as fast, unless its positions would differ."""
-    fast = getattr(yaml, "CSafeLoader", None)
-    if fast is not None and not text.startswith("\ufeff"):
-        with contextlib.suppress(yaml.YAMLError):
-            return yaml.compose(text, Loader=fast)
-    return yaml.compose(text, Loader=yaml.SafeLoader)
-
-
-def entry_keys(node: yaml.Node) -> list[str]:
-    """Return the keys of an object in their order; none if the node is not an object."""
-    return [key.value for key, _ in node.value] if isinstance(node, yaml.MappingNode) else []
-
-
-def _shared_nodes(root: yaml.Node) -> set[yaml.Node]:
-    """Return the values that an alias repeats, with everything inside them."""
-    earlier: set[yaml.Node] = set()
-    shared: set[yaml.Node] = set()
-    pending = [root]
-    while pending:
-        node = pending.pop()
-        if node in earlier:
-            shared.update(_descendants(node))
-            continue
-        earlier.add(node)
-        pending += _children(node)
-    return shared
-
-
-def _descendants(node: yaml.Node) -> Iterator[yaml.Node]:
-    yield node
-    for child in _children(node):
-        yield from _descendants(child)
-
-
-def _children(node: yaml.Node) -> list[yaml.Node]:
-    if isinstance(node, yaml.MappingNode):
-        return [part for pair in node.value for part in pair]
-    return list(node.value) if isinstance(node, yaml.SequenceNode) else []
 
 
 # --- a case -------------------------------------------------------------------------------------------------------------

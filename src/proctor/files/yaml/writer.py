@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from typing import Any
 
@@ -282,13 +283,22 @@ class Flow:
 
 def emit(value: object) -> str:
     """Return the text of a document."""
+    return _dump(value, _WIDTH, in_brackets=False)
+
+
+def emit_on_one_line(value: object) -> str:
+    """Return the text of a list or an object with all its parts in brackets."""
+    return _dump(value, math.inf, in_brackets=True).rstrip()
+
+
+def _dump(value: object, width: float, *, in_brackets: bool) -> str:
     text: str = yaml.dump(
         value,
         Dumper=_Dumper,
         sort_keys=False,
         allow_unicode=True,
-        width=_WIDTH,
-        default_flow_style=False,
+        width=width,
+        default_flow_style=in_brackets,
     )
     return text
 
