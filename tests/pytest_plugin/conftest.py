@@ -20,7 +20,6 @@ def _everything_is_loaded(tmp_path_factory: pytest.TempPathFactory) -> None:
         import_module(f"proctor.pytest_plugin.{name}")
     for name in (
         "reports.terminal.run",
-        "reports.terminal.case_table",
         "stores.sqlite.file",
         "agents.load",
         "agents.function",

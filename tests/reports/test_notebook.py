@@ -81,10 +81,9 @@ def test_backticks_of_a_name_are_text_and_those_of_a_reason_mark_code() -> None:
 def test_a_run_shows_its_verdict_what_failed_and_shared_causes() -> None:
     text = _texts(_run("b", EVIL)._repr_html_())
     assert "2 of 3 cases fail" in text
-    assert "words/b||✕ failed||0 of 2 trials passed (0 %, 95 % CI: 0–66)||" in text
+    assert re.search(r"✕ failed\|\|words/b\|\|[^|]+\|\|0 of 2 trials passed \(0 %, 95 % CI: 0–66\)\|", text)
     assert "words/&lt;script&gt;alert(1)&lt;/script&gt; &amp; &lt;/td&gt;|" in text
-    assert re.search(r"\|2\|+response_match_score: ", text), "the cause of both cases, once"
-    assert re.search(r"\|response_match\|+0\.\d\d", text), "the mean of the metric"
+    assert re.search(r"means: response_match 0\.\d\d", text), "the mean of the metric"
     assert "words/a|" not in text, "what passed is no news"
 
 
@@ -116,8 +115,8 @@ def test_a_column_without_content_is_left_out() -> None:
         config={"criteria": {"response_match_score": 0.8}},
         store="memory:",
     )
-    assert "|case||outcome||reason|" in _texts(run._repr_html_())
-    assert "|case||outcome||trials||reason|" in _texts(_run("a")._repr_html_())
+    assert "|outcome||case||reason|" in _texts(run._repr_html_())
+    assert "|outcome||case||reason||trials|" in _texts(_run("a")._repr_html_())
 
 
 def test_only_cells_with_a_long_word_break_inside_words_and_short_ones_do_not_break() -> None:

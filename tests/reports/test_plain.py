@@ -102,9 +102,9 @@ def test_of_several_agents_only_where_they_differ() -> None:
 def test_several_agents_begin_with_the_comparison_then_each_failure() -> None:
     words = re.findall(r"^([A-Z-]+)", write(*two_agents()), re.MULTILINE)
     assert words == [
-        *["AGENTS", "SET", "DIFFERS", "SAME", "SAME", "SAME", "SAME"],
-        *["RUN", "FAILED", "ERROR", "REPEATS", "MEANS", "FIGURES", "VERDICT"],
-        *["RUN", "ERROR", "REPEATS", "MEANS", "FIGURES", "VERDICT"],
+        *["AGENTS", "DIFFERS", "SAME", "SAME", "SAME", "SAME"],
+        *["RUN", "SET", "FAILED", "ERROR", "REPEATS", "MEANS", "FIGURES", "VERDICT"],
+        *["RUN", "SET", "ERROR", "REPEATS", "MEANS", "FIGURES", "VERDICT"],
     ]
 
 

@@ -143,12 +143,10 @@ class _Coloured:
 
 def case_text(case: CaseResult, config: pytest.Config, *, color: bool = False) -> str:
     """Return a case with its evidence, as in the terminal report."""
-    from proctor.reports.terminal.case_table import draw_failure
+    from proctor.reports.terminal.run import draw_failure
 
     out = io.StringIO()
     draw_failure(case, out, options=report_options(config, color=color))
-    if not out.getvalue():  # a case that was not reached has no evidence
-        out.write(f"  {line_of(case)}\n")
     if case.place:
         out.write(f"{clean(case.place)}: {WORDS[case.outcome]}\n")
     return encodable(out.getvalue(), _encoding())

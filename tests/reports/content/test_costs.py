@@ -147,7 +147,7 @@ def test_it_is_shown_with_what_the_judge_is_worth(name: str) -> None:
     told = report(name, with_money(PRICED, UNPRICED, safety_v1=BADGE))
     assert "judges $0.600 (60 calls, 6,600 tokens)" in told
     assert "agent unknown (20 calls" in told
-    assert f"safety_v1{'  ' if name == 'plain' else ' '}{BADGE}" in told
+    assert f"safety_v1{'  ' if name == 'plain' else ' · '}{BADGE}" in told
 
 
 @pytest.mark.parametrize("name", ["plain", "terminal", "markdown"])

@@ -198,9 +198,6 @@ def test_warnings_are_grouped() -> None:
     result.warnings.append("first")
     about = "m: an empty expectation passes (c0, c1, c2 and 2 more cases)"
     assert Digest(result.cases).warnings(result) == ["first", about]
-    told = "m: an empty expectation passes"
-    assert Digest(result.cases).warnings(result, {told: 4}) == ["first", about]
-    assert Digest(result.cases).warnings(result, {told: 5}) == ["first"]
 
 
 @pytest.mark.parametrize("report", ["terminal", "text", "markdown", "junit", "json"])

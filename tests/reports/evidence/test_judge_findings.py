@@ -74,11 +74,11 @@ def written(report: Any, result: RunResult, **options: Any) -> str:
 
 def test_each_rubric_has_a_line_and_supported_sentences_are_counted() -> None:
     lines = [line.strip() for line in written(TerminalReport(), run()).splitlines()]
-    assert "rubrics  ✕  brief           At most one sentence." in lines
+    assert "rubrics   ✕  brief           At most one sentence." in lines
     assert "There are two." in lines
     assert "✓  city, 2 points  It names the city." in lines
     assert "It says Paris." not in lines
-    assert "claims   ✕  contradictory  It is dry." in lines
+    assert "claims    ✕  contradictory  It is dry." in lines
     assert 'It rains; against: "rain"' in lines
     assert "… 1 more that hold" in lines
 

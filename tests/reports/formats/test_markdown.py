@@ -100,7 +100,7 @@ def test_the_verdict_is_first_then_what_did_not_pass_the_worst_first() -> None:
     assert "5 of 8 cases passed (62.5 %, 95 % CI: 31–86)" in shown.loud
     order = [shown.quiet.index(name) for name in ("two_turn_booking", "refund_policy", "cancel_flight")]
     assert order == sorted(order)
-    assert "- `tool_trajectory`: mean 0.94 ± 0.04, 8 of 8 cases\n" in text
+    assert "means: `tool_trajectory` 0.94 ± 0.04 · " in text
     assert "@@ trial 3 of 5, turn 2 @@ La Trattoria.\n" in shown.quiet
     assert '- book_table(…, covers=2, time="19:00")\n+ book_table(…, covers=4, time="19:00")\n' in shown.quiet
     assert "- state covers: 2\n+ state covers: 4\n" in shown.quiet

@@ -145,7 +145,7 @@ def test_failed_case_shows_its_evidence_even_without_a_failed_metric() -> None:
     assert one.rule == rule
     one.outcome, one.reason = F, "3 of 5 trials passed, 0.7 asked for"
     assert all(metric.outcome is P for metric in one.metrics.values())
-    assert "≠      roll_die(sides=[-6-])" in draw(result)
+    assert "≠       roll_die(sides=[-6-])" in draw(result)
 
 
 def test_cases_with_one_trial_show_no_repeats() -> None:
@@ -166,7 +166,7 @@ def test_sets_with_different_numbers_of_trials_show_them() -> None:
     result = run(*cases, sets=sets, num_runs=3)
     drawn, plain = draw(result), lines(result)
     assert "2 cases × 1–3" in drawn
-    assert "1 × 3  criteria from c.json · 0.9 of the trials must pass" in drawn
+    assert "1 × 3  criteria from c.json  0.9 of the trials must pass" in drawn
     assert "  4/4  " in drawn
     assert "RUN  travel_agent  cases=2  runs=1-3\n" in plain
     assert "SET  a.json  cases=1  criteria=c.json  min_pass_rate=0.9\n" in plain

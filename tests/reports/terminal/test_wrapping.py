@@ -89,7 +89,7 @@ def test_several_agents_beside_each_other(width: int) -> None:
     other.agent = "the_candidate_of_tonight"
     text = drawn(one, other, width=width)
     assert max(map(cells, text.splitlines())) <= width
-    assert re.search(r"short +✕ 0.00 1/4 +✕ 0.00 1/4", text)
+    assert re.search(r"short\s+✕ 0.00 1/4 +✕ 0.00 1/4", text)
 
 
 @pytest.mark.parametrize("width", WIDTHS)

@@ -279,12 +279,12 @@ def _of_case(case: CaseResult, agent: str) -> Iterator[str]:
 
 def _evidence_lines(case: CaseResult) -> Iterator[str]:
     """Return the calls, texts and state that were expected and made, as the report on a terminal draws them."""
-    from proctor.reports.terminal.block_drawing import EvidenceDrawing, call_width
     from proctor.reports.terminal.console import Page
+    from proctor.reports.terminal.evidence_drawing import EvidenceDrawing
 
     out = io.StringIO()
     page = Page(out, ReportOptions(width=_WIDTH, color=False))
-    EvidenceDrawing(page, evidence_block(case, longest_call=call_width(page))).draw()
+    EvidenceDrawing(page, evidence_block(case, longest_call=page.call_width)).draw()
     yield from out.getvalue().splitlines()
 
 

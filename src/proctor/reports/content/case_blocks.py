@@ -15,11 +15,12 @@ from proctor.reports.content.case_digest import (
     rate_sentence,
     reason_of,
     score_field,
-    warnings_beside,
+    trials_field,
 )
 from proctor.reports.content.case_words import FLAKY, WORDS
+from proctor.reports.content.run_blocks import badge_facts, strip_spans, warning_lines
 from proctor.reports.content.run_list import when
-from proctor.reports.content.summary import VOID, duration
+from proctor.reports.content.summary import duration
 from proctor.reports.content.text_blocks import (
     Block,
     Column,
@@ -28,7 +29,6 @@ from proctor.reports.content.text_blocks import (
     Line,
     Look,
     Record,
-    Role,
     Row,
     Span,
     Spans,
@@ -39,7 +39,7 @@ from proctor.reports.content.text_blocks import (
 )
 from proctor.reports.evidence.case_evidence import evidence_of
 from proctor.reports.evidence.simulated_users import scenario_facts
-from proctor.reports.plain import TRIAL_LETTERS, write_blocks
+from proctor.reports.plain import write_blocks
 from proctor.schema.format.criterion import PrebuiltMetrics
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome
 from proctor.schema.results.score import MetricScore, score_text
@@ -77,7 +77,7 @@ def _head(view: CaseView, look: Look) -> Iterator[Block]:
         Span(case.eval_id, "strong", is_data=True),
     ]
     if len(case.trials) > 1:
-        spans += [Span("  "), *_strip(case, look), Span(f"  {rate_sentence(case, look.marks)}", "dim")]
+        spans += [Span("  "), *strip_spans(case, look), Span(f"  {rate_sentence(case, look.marks)}", "dim")]
     yield Line(spans, record=_case_record(view))
     scoring = f"scoring {view.judging} of {len(view.history)}" if len(view.history) > 1 else ""
     facts = [f"run {view.short}", view.agent, when(view.began), scoring, case.place]
@@ -94,18 +94,11 @@ def _case_record(view: CaseView) -> tuple[str, ...]:
     case = view.case
     return (
         "CASE", f"{case.eval_set_id}/{case.eval_id}", case.outcome.value,
-        f"trials={''.join(TRIAL_LETTERS.get(trial.outcome, '-') for trial in case.trials)}",
+        trials_field(case),
         rate_field(case), FLAKY if case.flaky else "",
         f"run={view.run_id}", f"agent={view.agent}", when(view.began), f"judging={view.judging}",
         f"place={case.place}" if case.place else "",
     )  # fmt: skip
-
-
-def _strip(case: CaseResult, look: Look) -> Iterator[Span]:
-    """Return one sign for each trial, or counts if there are many."""
-    roles = {look.marks.trial(outcome): outcome_role(outcome) for outcome in TRIAL_LETTERS}
-    for sign in look.marks.strip([trial.outcome for trial in case.trials]):
-        yield Span(sign, roles.get(sign, "dim"))
 
 
 def _scenario(view: CaseView) -> Iterator[Block]:
@@ -133,18 +126,10 @@ def _metrics(view: CaseView, look: Look) -> Iterator[Block]:
     if rows:
         yield Table([Column(wraps=True), Column(), Column(wraps=True)], rows)
     yield from (Record(_metric_record(view.case, metric)) for metric in skipped)
-    yield from _warnings_and_badges(view)
+    yield from warning_lines(view.case)
+    yield from badge_facts(view.badges)
     if rows:
         yield Gap()
-
-
-def _warnings_and_badges(view: CaseView) -> Iterator[Block]:
-    for warning in warnings_beside(view.case):
-        record = (f"{_INDENT}warning: {warning}",)
-        yield Line([Span("warning ", "warning"), Span(warning, is_data=True, is_prose=True)], record=record)
-    for name, badge in view.badges.items():
-        role: Role = "warning" if badge.startswith(VOID) else "dim"
-        yield Line([Span(f"{name} ", "dim"), Span(badge, role)], record=("JUDGE", name, badge))
 
 
 def _is_shown(metric: MetricVerdict) -> bool:

@@ -7,9 +7,8 @@ pass over the cases and keeps none of them.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 
 from proctor.common.safe_text import count_text
 from proctor.reports.content.case_words import FLAKY, WORDS
@@ -70,6 +69,7 @@ def _warnings(metrics: Iterable[MetricVerdict]) -> list[str]:
     return list(dict.fromkeys(texts))
 
 
+_TRIAL_LETTERS = {Outcome.PASSED: "P", Outcome.FAILED: "F", Outcome.ERROR: "E", Outcome.INCONCLUSIVE: "I"}
 _KS = (2, 4, 8)
 """The values of k for which pass^k and pass@k are shown."""
 
@@ -201,6 +201,11 @@ def rate_field(case: CaseResult) -> str:
     return f"pass_rate={rate}({low}-{high})" if case.has_rate else ""
 
 
+def trials_field(case: CaseResult) -> str:
+    """Return a letter for each trial: `trials=PPF`."""
+    return f"trials={''.join(_TRIAL_LETTERS.get(trial.outcome, '-') for trial in case.trials)}"
+
+
 def score_field(case: CaseResult, metric: MetricVerdict) -> str:
     """Return a metric and its score of a case: `response_match_score=0.94>=0.8`."""
     text = held_text(case, metric, ASCII).replace(" of ", "/")
@@ -240,15 +245,10 @@ class CaseWarnings:
             eval_ids, count = self._warnings.get(warning, ([], 0))
             self._warnings[warning] = (eval_ids + [case.eval_id] * (count < _MOST_NAMED), count + 1)
 
-    def texts(self, shown_counts: Mapping[str, int] = MappingProxyType({})) -> list[str]:
-        """Return the warnings with their cases.
-
-        `shown_counts`: the number of cases for which each warning is already shown; a warning that is shown for all is left out.
-        """
+    def texts(self) -> list[str]:
+        """Return the warnings with their cases."""
         return [
-            f"{warning} ({_some(eval_ids, count)})"
-            for warning, (eval_ids, count) in self._warnings.items()
-            if count > shown_counts.get(warning, 0)
+            f"{warning} ({_some(eval_ids, count)})" for warning, (eval_ids, count) in self._warnings.items()
         ]
 
 
@@ -300,9 +300,9 @@ class Digest:
             for name, thresholds in self.thresholds.items()
         }
 
-    def warnings(self, run: RunResult, shown_counts: Mapping[str, int] = MappingProxyType({})) -> list[str]:
-        """Return the warnings of `run`, then those of its cases, as `CaseWarnings.texts` does."""
-        return [*run.warnings, *self.case_warnings.texts(shown_counts)]
+    def warnings(self, run: RunResult) -> list[str]:
+        """Return the warnings of `run`, then those of its cases."""
+        return [*run.warnings, *self.case_warnings.texts()]
 
     def figures(self) -> list[str]:
         """Return what a turn took, the mean over the cases in which it is known: `1.5 tool calls`, `1,204 tokens`."""
@@ -359,82 +359,3 @@ class Foremost:
     def flaky(self) -> list[CaseResult]:
         """Return cases that passed, and of which some trials failed."""
         return self._kept[FLAKY_ATTENTION]
-
-
-# --- the same case in several runs, side by side ----------------------------------------------------------------------
-
-
-@dataclass(slots=True)
-class Row:
-    """One case and its result for each agent (`None`: that run does not have it)."""
-
-    eval_set_id: str
-    eval_id: str
-    cases: list[CaseResult | None]
-    metric: str = ""
-    """The metric that is shown: the first on which the agents differ, else the first that is missed, else the first."""
-
-    @property
-    def name(self) -> str:
-        """`set/case`."""
-        return f"{self.eval_set_id}/{self.eval_id}"
-
-    @property
-    def differs(self) -> bool:
-        """Whether the agents differ in outcome or in the shown score."""
-        return (
-            len({case if case is None else (case.outcome, _score(case, self.metric)) for case in self.cases})
-            > 1
-        )
-
-    @property
-    def all_passed(self) -> bool:
-        """Whether every agent passed."""
-        return all(case is not None and case.outcome is Outcome.PASSED for case in self.cases)
-
-
-def line_up(runs: Sequence[RunResult]) -> list[Row]:
-    """Return one row for each case, in the order in which the cases first appear."""
-    by_run = [_cases_by_name(run.cases) for run in runs]
-    metrics = _deciding_metrics(case for cases in by_run for case in cases.values())
-    rows = []
-    for key in dict.fromkeys(key for cases in by_run for key in cases):
-        eval_set_id, eval_id, _ = key
-        cases = [cases_of_run.get(key) for cases_of_run in by_run]
-        rows.append(Row(eval_set_id, eval_id, cases, _telling_metric(cases, metrics)))
-    return rows
-
-
-def _cases_by_name(cases: Sequence[CaseResult]) -> dict[tuple[str, str, int], CaseResult]:
-    """Return the cases by name and number: two sets may share an id, and their cases are paired in order."""
-    by_name: dict[tuple[str, str, int], CaseResult] = {}
-    times: Counter[tuple[str, str]] = Counter()
-    for case in cases:
-        name = case.eval_set_id, case.eval_id
-        by_name[*name, times[name]] = case
-        times[name] += 1
-    return by_name
-
-
-def _deciding_metrics(cases: Iterable[CaseResult]) -> list[str]:
-    names = (metric.name for case in cases for metric in case.metrics.values() if decides(metric))
-    return list(dict.fromkeys(names))
-
-
-def _telling_metric(cases: Sequence[CaseResult | None], metrics: Sequence[str]) -> str:
-    used = [name for name in metrics if any(case is not None and name in case.metrics for case in cases)]
-    for name in used:
-        if len({case if case is None else _score(case, name) for case in cases}) > 1:
-            return name
-    misses = [name for name in used if any(_misses(case, name) for case in cases)]
-    return next(iter(misses or used), "")
-
-
-def _misses(case: CaseResult | None, metric: str) -> bool:
-    verdict = case.metrics.get(metric) if case is not None else None
-    return verdict is not None and verdict.is_missed
-
-
-def _score(case: CaseResult, metric: str) -> float | None:
-    verdict = case.metrics.get(metric)
-    return verdict.score if verdict is not None else None

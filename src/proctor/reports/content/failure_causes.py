@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from proctor.common.code_marks import code_mark, code_parts, shorten_prose
 from proctor.reports.content.case_digest import TELLING, deciding, reason_of
+from proctor.reports.content.text_blocks import Column, Row, Span, Table
 from proctor.schema.results.run_result import CaseResult
 
 OTHER = "different reasons"
@@ -65,9 +66,18 @@ class SharedCauses:
         groups = group_failures(self._causes.elements())[0]
         return [one for one in groups if one.cases >= least and one.cause.violation != OTHER]
 
+    def table(self) -> Table:
+        """Return the causes that most cases share, each with its number of cases."""
+        rows = [
+            Row([[Span(f"{one.cases:,}")], [Span(one.cause.text, is_data=True, is_prose=True)]])
+            for one in self.groups(_LEAST_SHARED)[:_MOST_NAMED]
+        ]
+        return Table([Column("cases", right=True), Column("cause", wraps=True)], rows)
 
-LEAST_SHARED = 3
-"""The cases that a report which lists them names a shared cause of."""
+
+_LEAST_SHARED = 3
+"""Cases that share a cause which is named."""
+_MOST_NAMED = 5
 
 
 def cause_of(case: CaseResult) -> Cause | None:

@@ -169,6 +169,9 @@ class TrialEvidence:
 
 # --- the blocks of every report ---------------------------------------------------------------------------------------
 
+LONGEST_CALL = 64
+"""Characters of a call above which its unchanged arguments give way to `…`, unless a form has more room."""
+
 Role = Literal["", "strong", "dim", "warning", "good", "bad", "error", "undecided", "active"]
 """What a text means to the reader; a terminal shows it as a colour or a weight."""
 OUTCOME_ROLES: dict[Outcome, Role] = {
@@ -192,6 +195,8 @@ class Look:
     width: int = 80
     """Columns of the page."""
     verbose: bool = False
+    longest_call: int = LONGEST_CALL
+    """See `LONGEST_CALL`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,6 +249,7 @@ class Fact:
     label: str
     parts: Sequence[Spans]
     record: tuple[str, ...] = ()
+    indent: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -330,6 +336,14 @@ class Table:
     is_plain: bool = True
     """Whether the plain form has the table; other records may state the same."""
 
+    def filled_columns(self) -> list[int]:
+        """Return the indexes of the columns that are drawn and not empty."""
+        return [
+            index
+            for index, column in enumerate(self.columns)
+            if column.is_drawn and any(row.cells[index] for row in self.rows)
+        ]
+
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
@@ -340,6 +354,8 @@ class Verdict:
     """Begins with the word and a colon."""
     role: Role
     record: tuple[str, ...] = ()
+    is_data: bool = False
+    """Whether the sentence contains text from elsewhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -377,9 +393,9 @@ def text_table(columns: Sequence[Column], rows: Sequence[Sequence[str]], indent:
     return Table(columns, [Row([[Span(text)] for text in row]) for row in rows], indent)
 
 
-def join_with_dots(parts: Iterable[Span], look: Look) -> Iterator[Span]:
-    """Return spans with dots between them."""
+def join_with_dots(parts: Iterable[Span | Spans], look: Look) -> Iterator[Span]:
+    """Return parts with dots between them."""
     for index, part in enumerate(parts):
         if index:
             yield Span(f" {look.marks.dot} ", "dim")
-        yield part
+        yield from [part] if isinstance(part, Span) else part

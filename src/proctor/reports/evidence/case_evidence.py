@@ -12,6 +12,7 @@ from typing import Any
 
 from proctor.reports.content.case_digest import TELLING, deciding, reason_of
 from proctor.reports.content.text_blocks import (
+    LONGEST_CALL,
     Cause,
     Detail,
     Evidence,
@@ -25,7 +26,7 @@ from proctor.reports.content.text_blocks import (
 )
 from proctor.reports.evidence.judge_findings import findings_of
 from proctor.reports.evidence.simulated_users import add_simulator_facts
-from proctor.reports.evidence.trajectory_diff import LONGEST_CALL, call_text, state_of, steps_of
+from proctor.reports.evidence.trajectory_diff import call_text, state_of, steps_of
 from proctor.reports.evidence.value_diff import elide, word_difference
 from proctor.schema.evidence.trial import Failure, Trial
 from proctor.schema.format.invocation import Invocation

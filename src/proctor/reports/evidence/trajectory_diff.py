@@ -9,6 +9,7 @@ from itertools import groupby
 from proctor.common.json_values import equal_json, json_line
 from proctor.reports.content.symbols import Kind
 from proctor.reports.content.text_blocks import (
+    LONGEST_CALL,
     LeftOut,
     Piece,
     Pieces,
@@ -25,9 +26,6 @@ from proctor.reports.evidence.value_diff import (
     value_difference,
     value_pair,
 )
-
-LONGEST_CALL = 64
-"""Characters of a call above which its unchanged arguments give way to `…`."""
 
 _KINDS = {
     "matched": Kind.SAME,

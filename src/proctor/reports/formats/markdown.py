@@ -12,36 +12,28 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import ClassVar, TextIO
 from urllib.parse import quote
 
-from proctor.common.safe_text import count_text, cut_text, encodable
+from proctor.common.safe_text import cut_text, encodable
 from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content import public_text
-from proctor.reports.content.case_digest import (
-    Digest,
-    Foremost,
-    added_text,
-    is_repeated,
-    mean_text,
-    means_of,
-    rate_sentence,
-)
+from proctor.reports.content.case_digest import Digest, Foremost, rate_sentence
 from proctor.reports.content.case_words import WORDS
-from proctor.reports.content.failure_causes import LEAST_SHARED, SharedCauses
+from proctor.reports.content.failure_causes import SharedCauses
 from proctor.reports.content.public_text import place_of
-from proctor.reports.content.summary import (
-    config_sources,
-    duration,
-    fault_texts,
-    left_out,
-    money_of,
-    rate,
-    sentence,
-    set_names,
+from proctor.reports.content.run_blocks import (
+    agent_fact,
+    figure_blocks,
+    problem_table,
+    rate_facts,
+    run_facts,
+    set_blocks,
+    verdict_block,
 )
 from proctor.reports.content.symbols import UNICODE
+from proctor.reports.content.text_blocks import Look
 from proctor.reports.evidence.case_evidence import evidence_block
 from proctor.reports.formats import markdown_text as markdown
-from proctor.reports.formats.markdown_blocks import diff_lines
-from proctor.reports.formats.markdown_text import code, table_row
+from proctor.reports.formats.markdown_blocks import diff_lines, markdown_of, table_of, table_rows
+from proctor.reports.formats.markdown_text import code
 from proctor.schema.results.run_result import CaseResult, Outcome, RunResult
 
 ROOM = 60_000
@@ -49,9 +41,8 @@ ROOM = 60_000
 MOST = 50
 """Cases that are named of one run."""
 MOST_RUNS = 20
+_LOOK = Look(UNICODE)
 _LONGEST_NAME = 120
-_MOST_CAUSES = 5
-_LONGEST_REASON = 400
 _LONGEST_EVIDENCE = 4_000
 
 
@@ -95,13 +86,14 @@ class _Section:
         """Return the parts in order; the table takes at most half of the room, the evidence what is left of it."""
         picture = f"![{_ALT}]({quote(self._picture)})\n\n" if self._picture else ""
         head = self._head() + picture + self._shared_causes()
-        red, broken = list(self._foremost.problem_cases()), list(self._broken())
-        rows = _fitting([*broken, *map(_row, red)], self._room // 2 - len(head))
-        if more := self._foremost.missed + len(broken) - len(rows):
-            rows.append(table_row(("", f"… and {more:,} more that did not pass", "")))
-        table = markdown.table(("", "case", "reason"), rows) if rows else ""
+        problem_cases = list(self._foremost.problem_cases())
+        problems = problem_table(self._run, problem_cases, _LOOK)
+        rows = _fitting(table_rows(problems), self._room // 2 - len(head))
+        if more := self._foremost.missed + len(problems.rows) - len(problem_cases) - len(rows):
+            rows.append(f"\n… and {more:,} more that did not pass")
+        table = table_of(problems, rows) if rows else ""
         yield head + table
-        visible_cases = [case for case in red[: len(rows)] if case.outcome is not Outcome.NOT_RUN]
+        visible_cases = [case for case in problem_cases[: len(rows)] if case.outcome is not Outcome.NOT_RUN]
         details = _fitting(list(self._details()), self._room // 4)
         left = self._room - len(head) - len(table) - sum(map(len, details)) - _TAGS
         if evidence := _fitting([_evidence(case) for case in visible_cases], left):
@@ -110,67 +102,26 @@ class _Section:
         yield from details
 
     def _head(self) -> str:
-        run, digest = self._run, self._digest
-        verdict = sentence(run, flaky=digest.repeats.flaky)
-        is_ours = not run.stopped_by  # it may be text from elsewhere
-        text = markdown.sentence(verdict) if is_ours else code(public_text.hidden(verdict))
-        facts = [code(run.agent), *map(markdown.sentence, self._facts())]
-        facts += [f"run {code(run.run_id)}"] if run.run_id else []
-        return f"### {UNICODE.outcomes.get(run.outcome, '!')} {text}\n\n{' · '.join(facts)}\n\n"
+        run = self._run
+        facts = [agent_fact(run, _LOOK), *rate_facts(run, _LOOK), *run_facts(run)]
+        return markdown_of([verdict_block(run, self._digest, _LOOK), *facts])
 
     def _shared_causes(self) -> str:
         """Return what several failures have in common, each cause once."""
-        lines = [
-            f"- {one.cases:,} cases: {code(public_text.hidden(one.cause.text), _LONGEST_REASON)}\n"
-            for one in self._causes.groups(LEAST_SHARED)[:_MOST_CAUSES]
-        ]
-        return "".join([*visible_lines, "\n"]) if (visible_lines := _fitting(lines, self._room // 8)) else ""
-
-    def _facts(self) -> Iterator[str]:
-        run = self._run
-        yield f"{len(run.cases):,} case{'s' * (len(run.cases) != 1)}"
-        if run.num_runs > 1:
-            added = added_text(run, self._digest.repeats.trials)
-            yield f"until decided: {added}" if added else f"{run.num_runs} trials each"
-        if share := rate(run, UNICODE):
-            yield share
-        yield from fault_texts(self._digest.whose_fault, UNICODE)
-        if run.duration:
-            yield duration(run.duration)
-        yield from money_of(run)
-
-    def _broken(self) -> Iterator[str]:
-        """Return the sets that could not be run, and the failure of the run."""
-        for name, one in zip(set_names(self._run.sets), self._run.sets, strict=True):
-            if one.failure is not None:
-                yield table_row(("! set", code(name), code(public_text.cause(one.failure), _LONGEST_REASON)))
-        if self._run.failure is not None:
-            cause = public_text.cause(self._run.failure)
-            yield table_row(("! run", code(self._run.agent), code(cause, _LONGEST_REASON)))
+        causes = self._causes.table()
+        rows = _fitting(table_rows(causes), self._room // 8)
+        return table_of(causes, rows) if rows else ""
 
     def _details(self) -> Iterator[str]:
         flaky = [f"{code(_name(case))}: {rate_sentence(case, UNICODE)}" for case in self._foremost.flaky()]
         if flaky:
             yield _list(f"{self._digest.repeats.flaky} flaky", flaky)
         if warnings := self._digest.warnings(self._run):
-            texts = (code(public_text.hidden(warning), _LONGEST_REASON) for warning in warnings)
+            texts = (code(public_text.hidden(warning)) for warning in warnings)
             yield _list(f"{len(warnings)} warning{'s' * (len(warnings) > 1)}", texts)
-        yield _list("Metrics and sets", [*self._metrics(), *self._sets()])
-
-    def _metrics(self) -> Iterator[str]:
-        """Each metric's mean over all trials, with its standard error."""
-        for name, mean in means_of(self._digest.repeats, self._digest.gating).items():
-            yield f"{code(name)}: mean {mean_text(mean, UNICODE)}, {mean.cases:,} of {count_text(self._digest.repeats.cases, 'case')}"
-
-    def _sets(self) -> Iterator[str]:
-        for name, one in zip(set_names(self._run.sets), self._run.sets, strict=True):
-            yield f"{code(name)}: {count_text(one.cases, 'case')}"
-        for source in config_sources(self._run.sets):
-            yield f"criteria: {code(source)}"
-        for name, why in left_out(self._run).items():
-            yield f"left out: {code(name)} ({code(why)})"
-        if took := self._digest.figures():
-            yield ", ".join(took)
+        figures = figure_blocks(self._run, self._digest, _LOOK, has_means=True)
+        parts = [markdown_of([block]) for block in (*set_blocks(self._run, _LOOK), *figures)]
+        yield markdown.folded("Figures and sets", "".join(_fitting(parts, self._room // 8)))
 
 
 _LEGEND = "`-` expected, `+` actual\n\n"
@@ -188,12 +139,6 @@ def _fitting(parts: Sequence[str], room: int) -> list[str]:
             break
         fitting.append(part)
     return fitting
-
-
-def _row(case: CaseResult) -> str:
-    trials = f" · {rate_sentence(case, UNICODE)}" if is_repeated(case) else ""
-    sign = f"{UNICODE.outcomes.get(case.outcome, UNICODE.rest)} {WORDS[case.outcome]}"
-    return table_row((sign, code(_name(case)), code(public_text.reason(case), _LONGEST_REASON) + trials))
 
 
 def _evidence(case: CaseResult) -> str:

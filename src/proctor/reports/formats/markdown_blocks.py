@@ -103,7 +103,8 @@ def _(block: Reason) -> str:
 
 @_text.register
 def _(block: Verdict) -> str:
-    return f"### {block.sign} {sentence(block.sentence)}\n\n"
+    text = _hidden_code(block.sentence) if block.is_data else sentence(block.sentence)
+    return f"### {block.sign} {text}\n\n"
 
 
 @_text.register
@@ -135,10 +136,20 @@ def _(block: Evidence) -> str:
 
 @_text.register
 def _(block: Table) -> str:
-    indexes = [index for index, column in enumerate(block.columns) if column.is_drawn]
-    headings = [sentence(block.columns[index].heading) for index in indexes]
-    rows = (table_row([_spans(row.cells[index]) for index in indexes]) for row in block.rows)
-    return table(headings, rows, right=[block.columns[index].right for index in indexes])
+    return table_of(block, table_rows(block))
+
+
+def table_rows(block: Table) -> list[str]:
+    """Return the rows of a table as Markdown."""
+    indexes = block.filled_columns()
+    return [table_row([_spans(row.cells[index]) for index in indexes]) for row in block.rows]
+
+
+def table_of(block: Table, rows: Iterable[str]) -> str:
+    """Return a table with these rows."""
+    columns = [block.columns[index] for index in block.filled_columns()]
+    headings = [sentence(column.heading) for column in columns]
+    return table(headings, rows, right=[column.right for column in columns])
 
 
 def _spans(spans: Spans) -> str:

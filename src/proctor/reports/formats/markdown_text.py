@@ -19,7 +19,7 @@ LONGEST = 300
 _PLAIN = re.compile(
     r"[(\"']*(?:(?:[-+](?=[0-9]))?[A-Za-z0-9À-ɏ✓✕±×→≥…–⚠][A-Za-z0-9À-ɏ%.,;'’\"()^…–±+-]*:?|\d[\d,]*/\d[\d,]*[;.)]*|\$[0-9][0-9.,]*[,;)]*|%[):.,;]*)"
 )
-_OPERATORS = frozenset("<>=+-–·→±×≥%")
+_OPERATORS = frozenset("<>=+-–·→±×≥%!?")
 _BLOCKS = frozenset("<>=+-")
 """Operators that begin a list, a quotation, a heading or HTML at the start."""
 _LINKED = re.compile(r"www\.|gh-|[0-9a-f]{7,40}\W*$", re.IGNORECASE)

@@ -6,38 +6,27 @@ Text from files, agents and models is escaped: it never becomes markup, and secr
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from html import escape
 
 from proctor.common.code_marks import code_parts
 from proctor.common.safe_text import clean
 from proctor.reports.content import public_text
-from proctor.reports.content.case_digest import (
-    Digest,
-    Foremost,
-    is_repeated,
-    mean_text,
-    means_of,
-    rate_sentence,
-)
-from proctor.reports.content.case_words import WORDS
+from proctor.reports.content.case_digest import Digest, Foremost
 from proctor.reports.content.failure_causes import SharedCauses
-from proctor.reports.content.summary import rate, sentence
-from proctor.reports.content.symbols import UNICODE
-from proctor.reports.content.text_blocks import (
-    Block,
-    Column,
-    Line,
-    Note,
-    Row,
-    Span,
-    Spans,
-    Table,
-    Verdict,
-    outcome_role,
+from proctor.reports.content.run_blocks import (
+    figure_blocks,
+    head_blocks,
+    problem_table,
+    rate_facts,
+    run_facts,
+    verdict_block,
 )
-from proctor.schema.results.run_result import CaseResult, RunResult
+from proctor.reports.content.symbols import UNICODE
+from proctor.reports.content.text_blocks import Block, Fact, Line, Look, Note, Span, Spans, Table, Verdict
+from proctor.schema.results.run_result import RunResult
 
+_LOOK = Look(UNICODE)
 _MOST = 50
 """Cases that are named."""
 _STYLE = "text-align: left; vertical-align: top; padding: 0.2em 1em 0.2em 0"
@@ -54,48 +43,23 @@ _TIMES = re.compile(r" x (?=\d)")
 
 
 def run_html(run: RunResult) -> str:
-    """Return a run as HTML."""
-    return blocks_html(run_blocks(run))
-
-
-def run_blocks(run: RunResult) -> Iterator[Block]:
-    """Return the verdict of a run, the causes that several cases share, the cases that did not pass, and the metrics."""
+    """Return a run as HTML: the verdict, the figures, the causes that several cases share, and the cases that did not pass."""
     digest, foremost, causes = Digest(), Foremost(_MOST), SharedCauses()
     for case in run.cases:
         digest.add(case)
         foremost.add(case)
         causes.add(case)
-    sign = UNICODE.outcomes.get(run.outcome, UNICODE.rest)
-    yield Verdict(sign, sentence(run, flaky=digest.repeats.flaky), outcome_role(run.outcome))
-    facts = [run.agent, rate(run, UNICODE), f"run {run.run_id}" if run.run_id else ""]
-    yield Line([Span(" · ".join(fact for fact in facts if fact), is_data=True)])
-    yield Table(
-        [Column("cases", right=True), Column("cause")],
-        [
-            Row([[Span(f"{group.cases:,}")], [Span(group.cause.text, is_data=True, is_prose=True)]])
-            for group in causes.groups(2)
-        ],
-    )
-    missed = [*foremost.problem_cases()]
-    rows = [*map(_case_row, missed)]
-    if (more := foremost.missed - len(missed)) > 0:
-        rows.append(Row([[Span(f"… and {more:,} more")], [], [], []]))
-    yield Table([Column("case"), Column("outcome"), Column("trials"), Column("reason")], rows)
-    yield Table(
-        [Column("metric"), Column("mean", right=True), Column("cases", right=True)],
-        [
-            Row([[Span(name, is_data=True)], [Span(mean_text(mean, UNICODE))], [Span(f"{mean.cases:,}")]])
-            for name, mean in means_of(digest.repeats, digest.gating).items()
-        ],
-    )
-
-
-def _case_row(case: CaseResult) -> Row:
-    return Row([
-        [Span(f"{case.eval_set_id}/{case.eval_id}", is_data=True)],
-        [Span(f"{UNICODE.outcomes.get(case.outcome, UNICODE.rest)} {WORDS[case.outcome]}")],
-        [Span(rate_sentence(case, UNICODE))] if is_repeated(case) else [],
-        [Span(public_text.reason(case), is_data=True, is_prose=True)],
+    cases = [*foremost.problem_cases()]
+    more = foremost.missed - len(cases)
+    return blocks_html([
+        verdict_block(run, digest, _LOOK),
+        *head_blocks(run, _LOOK),
+        *rate_facts(run, _LOOK),
+        *figure_blocks(run, digest, _LOOK, has_means=True),
+        *run_facts(run),
+        causes.table(),
+        problem_table(run, cases, _LOOK),
+        *([Line([Span(f"… and {more:,} more")])] if more else []),
     ])  # fmt: skip
 
 
@@ -110,6 +74,8 @@ def _html(block: Block) -> str:
             return f"<p><b>{escape(sign)} {escape(clean(_with_signs(text)))}</b></p>"
         case Line(spans):
             return f"<p>{_spans(spans)}</p>"
+        case Fact(label, parts):
+            return f"<p>{escape(label)}: {' · '.join(map(_spans, parts))}</p>"
         case Note(label, text):
             return f"<p>{escape(label)}: {_prose(public_text.hidden(text))}</p>"
         case Table() if block.rows:
@@ -118,11 +84,7 @@ def _html(block: Block) -> str:
 
 
 def _table(table: Table) -> str:
-    indexes = [
-        index
-        for index, column in enumerate(table.columns)
-        if column.is_drawn and any(row.cells[index] for row in table.rows)
-    ]
+    indexes = table.filled_columns()
     heads = "".join(f'<th style="{_STYLE}">{escape(table.columns[index].heading)}</th>' for index in indexes)
     rows = ("".join(_cell(row.cells[index]) for index in indexes) for row in table.rows)
     body = "".join(f"<tr>{cells}</tr>" for cells in rows)

@@ -41,6 +41,12 @@ STEP_STYLES = {
     Kind.ALLOWED: "dim",
 }
 _NARROWEST = 40
+INDENT = 6
+"""Columns before the evidence of a case."""
+LABEL = 10
+"""Columns of a label before its text."""
+TWO_COLUMNS_FROM = 84
+"""Columns of a page that shows expected and actual calls side by side."""
 
 
 class Page:
@@ -113,9 +119,18 @@ class Page:
             line.append(safe, changed if piece.changed else "")
         return line
 
-    def print_parts(self, parts: Iterable[Text], *, indent: int = 2) -> None:
-        """Print texts with dots between them; a line ends between two of them."""
-        self.print(self.filled(parts, self.width - indent), indent=indent)
+    @property
+    def call_width(self) -> int:
+        """How many columns a call in evidence has before it wraps."""
+        room = self.width - INDENT - LABEL
+        return room if self.width < TWO_COLUMNS_FROM else (room - 3) // 2
+
+    def print_labelled(self, label: Text, text: Text, *, indent: int = 2) -> None:
+        """Print a text that wraps beside its label."""
+        grid = self.grid(Column(width=LABEL - 1, no_wrap=True), Column(overflow="fold"))
+        grid.padding = (0, 1, 0, 0)
+        grid.add_row(label, text)
+        self.print(grid, indent=indent)
 
     def filled(self, parts: Iterable[Text], width: int) -> Text:
         """Return texts with dots between them, in lines of at most `width` columns that end between two of them."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -14,7 +15,6 @@ from proctor.stores.shared_runs import RunMember
 from proctor.stores.sql import leases
 from proctor.stores.sql.database import Database, Place, Transaction, compact
 from proctor.stores.sql.labels import LabelledStore
-from proctor.stores.sql.media import prepare_artefacts
 from proctor.stores.sql.members import (
     Member,
     claim_member,
@@ -58,15 +58,13 @@ class SharedRunStore(LabelledStore):
     _place: Place
     name: str
 
+    @abstractmethod
     def _prepare_writing(self) -> None:
         """Check that runs can be written, and open the place of their artefacts if the store has one.
 
         Raises:
             StoreError: the store cannot be written, or the place cannot be used.
         """
-        self._check_writable()
-        if self._database.artefacts.url:
-            prepare_artefacts(self._database)
 
     def join(
         self,

@@ -136,9 +136,7 @@ class SqlStore(SharedRunStore, AnnotatedStore, JudgeBatchStore):
             StoreError: a process is at work on one of them, or the location of the artefacts cannot be used; then none is
                 forgotten. Or another place of artefacts cannot be reached, which the message states.
         """
-        self._check_writable()
-        if self._database.artefacts.url:
-            prepare_artefacts(self._database)
+        self._prepare_writing()
         lines = [self._line(run_id) for run_id in run_ids]
         with self._database.deletion() as transaction:
             for line in lines:
@@ -293,17 +291,18 @@ class SqlStore(SharedRunStore, AnnotatedStore, JudgeBatchStore):
         self._database.close()
         self._place.close()
 
-    # -----------------------------------------------------------------------------------------------------------------
-
     def _check_writable(self) -> None:
         if self.read_only:
             raise StoreError(f"{self.name}: this store was opened for reading only")
         self._place.check_place()
 
+    def _prepare_writing(self) -> None:
+        self._check_writable()
+        if self._database.artefacts.url:
+            prepare_artefacts(self._database)
+
     def _seq(self, run_id: str) -> int:
-        if (seq := self._seqs.get(run_id)) is None:
-            seq = self._line(run_id).seq
-        return seq
+        return self._seqs.get(run_id) or self._line(run_id).seq
 
     def _line(self, run_id: str) -> RunLine:
         line = run_line(self._database, run_id)

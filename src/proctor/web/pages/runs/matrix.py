@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from proctor.common.safe_text import shorten
-from proctor.reports.content.case_digest import Row, ks_of, line_up
+from proctor.reports.content.agent_matrix import Row, line_up
+from proctor.reports.content.case_digest import ks_of
 from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.manifest import RunRecord
 from proctor.schema.results.run_result import CaseResult, Outcome, RunResult

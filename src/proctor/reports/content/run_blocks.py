@@ -1,0 +1,434 @@
+"""A run as text blocks: the head, the cases with their reasons and evidence, and the end with the verdict.
+
+All forms have the same head, cases and end. They differ in the choice and the order of the cases (`ListCases`): plain lines
+have all of them in the order of the sets, a terminal first those that need attention, and Markdown the worst ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+from proctor.common.safe_text import count_text
+from proctor.reports.base import ReportOptions
+from proctor.reports.content import summary
+from proctor.reports.content.case_digest import (
+    TELLING,
+    Digest,
+    added_text,
+    held_text,
+    is_repeated,
+    mean_text,
+    means_of,
+    rate_field,
+    rate_sentence,
+    reason_of,
+    repeat_figures,
+    repeated_sets,
+    rule_text,
+    runs_text,
+    score_field,
+    trials_field,
+    warnings_beside,
+)
+from proctor.reports.content.case_words import FLAKY, WORDS
+from proctor.reports.content.text_blocks import (
+    OUTCOME_ROLES,
+    Block,
+    Column,
+    Fact,
+    Gap,
+    Line,
+    Look,
+    Note,
+    Record,
+    Row,
+    Span,
+    Spans,
+    Table,
+    Verdict,
+    join_with_dots,
+)
+from proctor.schema.evidence.trial import CONFIGURATION
+from proctor.schema.results.case_result import Repeats
+from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, RunResult, SetSummary
+from proctor.schema.results.score import TrialRule
+from proctor.stats.intervals import Mean
+
+_INDENT = "    "
+_MOST_SETS = 12
+"""Eval sets that people see."""
+_SCORED = {Outcome.PASSED, Outcome.FAILED, Outcome.INCONCLUSIVE}
+
+IsListed = Callable[[CaseResult], bool]
+"""Whether a report lists a case."""
+ListCases = Callable[[RunResult, Digest, Look, IsListed], Iterator[Block]]
+"""Returns the cases of a run as blocks; all of them go into the digest."""
+
+
+def report_blocks(
+    runs: Sequence[RunResult], options: ReportOptions, list_cases: ListCases, look: Look
+) -> Iterator[Block]:
+    """Return the report of one run, or of several side by side and then what each agent did not pass."""
+    yield Gap()
+    if options.note:
+        yield Record(("EMPTY", options.note))
+    if len(runs) == 1:
+        yield from run_blocks(runs[0], list_cases, look)
+    elif len(runs) > 1:
+        yield from _several_runs(runs, options, list_cases, look)
+    yield Gap()
+
+
+def run_blocks(
+    run: RunResult, list_cases: ListCases, look: Look, is_listed: IsListed = lambda _: True
+) -> Iterator[Block]:
+    """Return the report of one run."""
+    digest = Digest()
+    yield from head_blocks(run, look)
+    yield from list_cases(run, digest, look, is_listed)
+    yield from end_blocks(run, digest, look)
+
+
+def _several_runs(
+    runs: Sequence[RunResult], options: ReportOptions, list_cases: ListCases, look: Look
+) -> Iterator[Block]:
+    from proctor.reports.content.agent_matrix import line_up, matrix_blocks
+
+    rows = line_up(runs)
+    yield from matrix_blocks(runs, rows, look, only_different=options.only_different)
+    different = {(row.eval_set_id, row.eval_id) for row in rows if row.differs}
+
+    def is_listed(case: CaseResult) -> bool:
+        is_different = (case.eval_set_id, case.eval_id) in different or not options.only_different
+        return is_different and (look.verbose or not case.passed)
+
+    for run in runs:
+        yield Gap()
+        yield from run_blocks(run, list_cases, look, is_listed)
+
+
+# --- the head: the agent, the eval sets and their criteria ---------------------------------------------------------------
+
+
+def head_blocks(run: RunResult, look: Look) -> Iterator[Block]:
+    """Return the agent, the eval sets and their criteria, and the metrics that were left out."""
+    yield agent_fact(run, look)
+    yield from set_blocks(run, look)
+
+
+def agent_fact(run: RunResult, look: Look) -> Fact:
+    """Return the agent, the eval set or how many there are, the number of cases and trials, and the criteria of one set."""
+    trials = runs_text(run.sets, run.num_runs, look.marks)
+    times = f" {look.marks.times} {trials}" if trials else ""
+    cases = count_text(sum(one.cases for one in run.sets) or len(run.cases), "case")
+    one_set = run.sets[0] if len(run.sets) == 1 else None
+    parts: list[Spans] = [
+        [Span(run.agent, "strong", is_data=True)],
+        [Span(summary.set_name(one_set), is_data=True) if one_set else Span(f"{len(run.sets)} sets")],
+        [Span(f"{cases}{times}")],
+        *(filter(None, [_criteria(one_set), _rule(one_set)]) if one_set else ()),
+    ]
+    return Fact("agent", parts, ("RUN", run.agent, f"cases={len(run.cases)}", f"runs={trials or 1}"))
+
+
+def set_blocks(run: RunResult, look: Look) -> Iterator[Block]:
+    """Return each eval set with its criteria if there are several, and the metrics that were left out."""
+    names = summary.set_names(run.sets)
+    rows = [_set_row(run, name, one, look) for name, one in zip(names, run.sets, strict=True)]
+    columns = [Column(wraps=True), Column(right=True), Column(wraps=True), Column(wraps=True)]
+    yield from _first_rows(columns, rows, _MOST_SETS if len(rows) > 1 else 0)
+    left_out = summary.left_out(run)
+    for why in dict.fromkeys(left_out.values()):
+        metrics = ", ".join(name for name, reason in left_out.items() if reason == why)
+        cause = Span(" (", "dim"), Span(why, "dim", is_data=True), Span(")", "dim")
+        yield Fact("left out", [[Span(metrics, "dim", is_data=True), *cause]])
+    yield from (Record(("LEFT-OUT", name, why)) for name, why in left_out.items())
+
+
+def _criteria(one: SetSummary) -> Spans:
+    source = summary.config_source(one)
+    return [Span("criteria from ", "dim"), Span(source, "dim", is_data=True)] if source else []
+
+
+def _rule(one: SetSummary) -> Spans:
+    return [Span(rule_text(one.rule), "dim")] if one.rule and not one.failure else []
+
+
+def _set_row(run: RunResult, name: str, one: SetSummary, look: Look) -> Row:
+    source = summary.config_source(one)
+    runs = f" {look.marks.times} {one.num_runs}" if one.num_runs > 1 else ""
+    count = [Span(f"{one.cases}{runs}", "dim")]
+    cells = [[Span(name, is_data=True)], count, _criteria(one), _rule(one)]
+    if one.failure:
+        cells[1:] = [], [Span("could not be run", "error")], []
+    record = (
+        "SET", name, f"cases={one.cases}", f"runs={one.num_runs}" if one.num_runs != run.num_runs else "",
+        f"criteria={source}" if source else "", *_rule_fields(one.rule),
+    )  # fmt: skip
+    return Row(cells, record)
+
+
+def _rule_fields(rule: TrialRule | None) -> Iterator[str]:
+    if rule is not None:
+        yield f"min_pass_rate={rule.min_pass_rate:g}"
+        yield f"pass_k={rule.pass_k}" if rule.pass_k > 1 else ""
+        yield f"confidence={rule.confidence:g}" if rule.confidence is not None else ""
+        yield "until_decided" if rule.at_most is not None else ""
+
+
+def _first_rows(columns: Sequence[Column], rows: Sequence[Row], most: int) -> Iterator[Block]:
+    """Return a table with the rows of the first sets for people, and the records of all; without `most` only records."""
+    if most and rows:
+        yield Table(columns, rows[:most], 2)
+    yield from (Record(row.record) for row in rows[most:])
+    if most and len(rows) > most:
+        yield Line([Span(f"… {len(rows) - most:,} more sets", "dim")], 2)
+
+
+# --- a case with its reason, its warnings and its evidence ---------------------------------------------------------------
+
+
+def cases_in_order(run: RunResult, digest: Digest, look: Look, is_listed: IsListed) -> Iterator[Block]:
+    """Return the cases in the order of the sets."""
+    for case in run.cases:
+        digest.add(case)
+        if is_listed(case):
+            yield from result_blocks(case, look)
+
+
+def result_blocks(case: CaseResult, look: Look, *, has_evidence: bool = True) -> Iterator[Block]:
+    """Return a case with its outcome, reason and warnings, and its evidence if it did not pass."""
+    spans = [
+        outcome_span(case.outcome, look),
+        Span("  "),
+        Span(f"{case.eval_set_id}/", "dim", is_data=True),
+        Span(case.eval_id, "strong", is_data=True),
+    ]
+    yield Line(spans, record=_case_record(case))
+    if reason := reason_of(case):
+        yield Line([Span(reason, is_data=True, is_prose=True)], 4, (f"{_INDENT}reason: {reason}",))
+    elif case.missed:
+        yield Line(
+            [Span(case.missed, "dim", is_data=True, is_prose=True)], 4, (f"{_INDENT}missed: {case.missed}",)
+        )
+    yield from warning_lines(case)
+    if is_repeated(case):
+        rate = Span(rate_sentence(case, look.marks), "dim")
+        yield Fact("trials", [[*strip_spans(case, look)], [rate]], indent=4)
+    if look.verbose or (has_evidence and case.outcome in TELLING):
+        from proctor.reports.evidence.case_evidence import evidence_block
+
+        if scores := [*_other_scores(case, look)]:
+            yield Fact("scores", scores, indent=4)
+        yield evidence_block(case, full=look.verbose, longest_call=look.longest_call)
+
+
+def outcome_span(outcome: Outcome, look: Look) -> Span:
+    """Return the sign and the word of an outcome."""
+    return Span(f"{_sign(outcome, look)} {WORDS[outcome]}", OUTCOME_ROLES.get(outcome, "dim"))
+
+
+def _sign(outcome: Outcome, look: Look) -> str:
+    return look.marks.outcomes.get(outcome, look.marks.rest)
+
+
+def strip_spans(case: CaseResult, look: Look) -> Iterator[Span]:
+    """Return one sign for each trial, or counts if there are many."""
+    roles = {look.marks.trial(outcome): role for outcome, role in OUTCOME_ROLES.items()}
+    for sign in look.marks.strip([trial.outcome for trial in case.trials]):
+        yield Span(sign, roles.get(sign, "dim"))
+
+
+def warning_lines(case: CaseResult) -> Iterator[Line]:
+    """Return the warnings that the evidence of a case does not contain."""
+    for warning in warnings_beside(case):
+        spans = [Span("warning ", "warning"), Span(warning, is_data=True, is_prose=True)]
+        yield Line(spans, 4, (f"{_INDENT}warning: {warning}",))
+
+
+def _case_record(case: CaseResult) -> tuple[str, ...]:
+    return (
+        case.outcome.value.upper(),
+        f"{case.eval_set_id}/{case.eval_id}",
+        trials_field(case) if case.trials else "",
+        rate_field(case),
+        FLAKY if case.flaky else "",
+        *(score_field(case, metric) for metric in case.metrics.values() if _has_field(metric)),
+    )
+
+
+def _has_field(metric: MetricVerdict) -> bool:
+    """Return whether a metric decides and was computed; if there was no trial, the reason states that once."""
+    if not metric.gate or metric.outcome is Outcome.INFORMATIONAL:
+        return False
+    return metric.outcome is not Outcome.ERROR or any(
+        score is not None and score.failure is not None for score in metric.per_trial
+    )
+
+
+def _other_scores(case: CaseResult, look: Look) -> Iterator[Spans]:
+    """Return the scores that the reason does not name, with their thresholds."""
+    reason = reason_of(case)
+    for metric in case.metrics.values():
+        if metric.gate and metric.outcome in _SCORED and metric.name not in reason:
+            role = "dim" if metric.outcome is Outcome.PASSED else OUTCOME_ROLES[metric.outcome]
+            yield [Span(f"{metric.name} {held_text(case, metric, look.marks)}", role)]
+
+
+# --- the end: what could not be run, the figures of all cases, and the verdict --------------------------------------------
+
+
+def end_blocks(run: RunResult, digest: Digest, look: Look) -> Iterator[Block]:
+    """Return the sets that could not be run, the warnings, the figures of all cases, and the verdict."""
+    for name, cause in broken_sets(run):
+        text = f"could not be run: {cause}"
+        line = f"{_sign(Outcome.ERROR, look)} error  {name} {text}"
+        yield Line([Span(line, "error")], record=("ERROR", name, text))
+    if run.failure is not None and run.failure.where == CONFIGURATION:
+        yield Record(("ERROR", run.failure.cause))
+    for warning in digest.warnings(run):
+        yield Note("warning", warning, "warning", is_data=True)
+    yield from rate_facts(run, look)
+    yield from figure_blocks(run, digest, look)
+    yield Gap()
+    yield verdict_block(run, digest, look)
+
+
+def broken_sets(run: RunResult) -> Iterator[tuple[str, str]]:
+    """Return the name of each eval set that could not be run, and why."""
+    for name, one in zip(summary.set_names(run.sets), run.sets, strict=True):
+        if one.failure is not None:
+            yield name, one.failure.cause
+
+
+def problem_table(run: RunResult, cases: Iterable[CaseResult], look: Look) -> Table:
+    """Return the sets that could not be run, the failure of the run, and these cases, with their reasons."""
+    broken = [(name, "set", cause) for name, cause in broken_sets(run)]
+    broken += [(run.agent, "run", run.failure.cause)] if run.failure else []
+    sign = _sign(Outcome.ERROR, look)
+    rows = [
+        Row(
+            [
+                [Span(f"{sign} {what}")],
+                [Span(name, is_data=True)],
+                [Span(cause, is_data=True, is_prose=True)],
+                [],
+            ]
+        )
+        for name, what, cause in broken
+    ]
+    rows += [_problem_row(case, look) for case in cases]
+    return Table([Column("outcome"), Column("case"), Column("reason"), Column("trials")], rows)
+
+
+def _problem_row(case: CaseResult, look: Look) -> Row:
+    return Row([
+        [outcome_span(case.outcome, look)],
+        [Span(f"{case.eval_set_id}/{case.eval_id}", is_data=True)],
+        [Span(reason_of(case) or WORDS[case.outcome], is_data=True, is_prose=True)],
+        [Span(rate_sentence(case, look.marks))] if is_repeated(case) else [],
+    ])  # fmt: skip
+
+
+def run_facts(run: RunResult) -> Iterator[Fact]:
+    """Return the id of a stored run."""
+    if run.run_id:
+        yield Fact("run", [[Span(run.run_id, is_data=True)]])
+
+
+def rate_facts(run: RunResult, look: Look) -> Iterator[Fact]:
+    """Return how many cases passed, unless there is only one."""
+    yield from _facts("pass rate", [*filter(None, [summary.rate(run, look.marks)])])
+
+
+def figure_blocks(run: RunResult, digest: Digest, look: Look, *, has_means: bool = False) -> Iterator[Block]:
+    """Return the statistics of repeats, durations, usage, costs and judges; `has_means`: the means of single trials, too."""
+    added = [f"until decided: {text}" for text in [added_text(run, digest.repeats.trials)] if text]
+    yield from _facts("trials", added, "ADDED", *added)
+    if digest.is_repeated:
+        yield from _repeat_blocks(digest.repeats, summary.rules(run.sets), look)
+    if digest.is_repeated or has_means:
+        yield from _mean_facts(digest, look)
+    at_fault = summary.fault_fields(digest.whose_fault)
+    yield from _facts("faults", summary.fault_texts(digest.whose_fault, look.marks), "AT-FAULT", *at_fault)
+    figures, spent = digest.figures(), summary.money_of(run)
+    yield from _facts("figures", figures, "FIGURES", ", ".join(figures))
+    yield from _facts("duration", [*_durations(run)])
+    yield from _facts("cost", spent, "COST", *spent)
+    yield from badge_facts(run.badges)
+
+
+def _facts(label: str, texts: Sequence[str], *record: str) -> Iterator[Fact]:
+    """Return texts with their label, if there are any."""
+    if texts:
+        yield Fact(label, [[Span(text)] for text in texts], record)
+
+
+def _durations(run: RunResult) -> Iterator[str]:
+    if run.duration:
+        yield summary.duration(run.duration)
+    if run.judging_duration is not None:
+        yield f"scored again in {summary.duration(run.judging_duration)}"
+
+
+def badge_facts(badges: Mapping[str, str]) -> Iterator[Fact]:
+    """Return the calibration of each judge."""
+    for name, badge in badges.items():
+        state = Span(badge, "warning" if badge.startswith(summary.VOID) else "dim")
+        yield Fact("judge", [[Span(name, "dim", is_data=True)], [state]], ("JUDGE", name, badge))
+
+
+def _repeat_blocks(repeats: Repeats, rules: Sequence[TrialRule | None], look: Look) -> Iterator[Block]:
+    """Return pass^k and pass@k of all cases, and the same for each eval set."""
+    if figures := [*repeat_figures(repeats, rules)]:
+        yield Fact("repeats", [_mean_spans(name, mean, look) for name, mean in figures])
+    rows = [_repeats_row(name, one, rules, look) for name, one in repeated_sets(repeats).items()]
+    yield from _first_rows([Column(wraps=True), Column(wraps=True)], rows, _MOST_SETS)
+    yield Record(("REPEATS", *_repeat_fields(repeats, rules, look)))
+
+
+def _mean_facts(digest: Digest, look: Look) -> Iterator[Fact]:
+    if means := means_of(digest.repeats, digest.gating):
+        fields = (f"{name}={_mean_field(mean, digest.repeats, look)}" for name, mean in means.items())
+        parts = [_mean_parts(name, mean, digest.repeats, look) for name, mean in means.items()]
+        yield Fact("means", parts, ("MEANS", *fields))
+
+
+def _mean_parts(metric: str, mean: Mean, of: Repeats, look: Look) -> Spans:
+    cases = f" ({mean.cases:,} of {count_text(of.cases, 'case')})" if mean.cases < of.cases else ""
+    return [Span(metric, "dim", is_data=True), Span(f" {mean_text(mean, look.marks)}"), Span(cases, "dim")]
+
+
+def _repeats_row(eval_set_id: str, repeats: Repeats, rules: Sequence[TrialRule | None], look: Look) -> Row:
+    flaky = [[Span(f"{repeats.flaky} {FLAKY}", "warning")]] if repeats.flaky else []
+    figures = (_mean_spans(name, mean, look) for name, mean in repeat_figures(repeats, rules))
+    record = ("REPEATS", f"set={eval_set_id}", *_repeat_fields(repeats, rules, look))
+    spans = [*join_with_dots([*flaky, *figures], look)] or [Span("steady")]
+    return Row([[Span(eval_set_id, is_data=True)], spans], record)
+
+
+def _repeat_fields(repeats: Repeats, rules: Sequence[TrialRule | None], look: Look) -> Iterator[str]:
+    yield f"flaky={repeats.flaky}/{repeats.cases}"
+    for name, mean in repeat_figures(repeats, rules):
+        yield f"{name}={_mean_field(mean, repeats, look)}"
+
+
+def _mean_spans(name: str, mean: Mean, look: Look) -> Spans:
+    return [Span(f"{name} ", "dim"), Span(mean_text(mean, look.marks))]
+
+
+def _mean_field(mean: Mean, of: Repeats, look: Look) -> str:
+    return f"{mean_text(mean, look.marks).replace(' ', '')}({mean.cases}/{of.cases})"
+
+
+def verdict_block(run: RunResult, digest: Digest, look: Look) -> Verdict:
+    """Return the verdict of a run."""
+    sentence = summary.sentence(run, flaky=digest.repeats.flaky)
+    took = f"duration={summary.duration(run.duration)}" if run.duration else ""
+    judged = run.judging_duration
+    record = (
+        "VERDICT", sentence, summary.rate(run, look.marks), took,
+        f"judged_in={summary.duration(judged)}" if judged is not None else "", run.run_id and f"run={run.run_id}",
+    )  # fmt: skip
+    role = OUTCOME_ROLES.get(run.outcome, "dim")
+    return Verdict(_sign(run.outcome, look), sentence, role, record, is_data=bool(run.stopped_by))
