@@ -17,9 +17,11 @@ import pytest
 
 import proctor
 from proctor.analysis.calibration.calibration_report import write_calibration
+from proctor.engine.usage.costs import cost_of_case, evidence_of
 from proctor.errors import SetupProblems
 from proctor.models.base import Message, ModelOptions, Reply, Usage
 from proctor.models.scripted import ScriptedModel
+from proctor.reports.content.summary import run_cost_text
 from proctor.schema.results.manifest import RunState
 from proctor.schema.results.model_usage import Spent
 from proctor.schema.results.run_result import Outcome
@@ -103,6 +105,17 @@ class Failing(Counted):
         if not self.asked:
             self.asked += 1
             raise ValueError("no answer")
+        async for event in super().answer(message, session):
+            yield event
+
+
+class Unavailable(Failing):
+    """Fail the first time with an error of the infrastructure."""
+
+    async def answer(self, message: Any, session: Any) -> Any:
+        if not self.asked:
+            self.asked += 1
+            raise ConnectionResetError("the service is down")
         async for event in super().answer(message, session):
             yield event
 
@@ -349,6 +362,21 @@ class TestGoingOn:
         (run,) = proctor.list_runs(store)
         assert (run.summary.attempts, run.summary.unreported) == (4, 1)
         assert run.summary.trial_cost == pytest.approx(run.summary.spent[0].cost / 3)
+
+    def test_a_repeated_attempt_that_failed_without_usage_leaves_the_cost_a_lower_limit(
+        self, tmp_path: Path
+    ) -> None:
+        store = tmp_path / "s.db"
+        run = of_three_cases(Unavailable(), store, retry_errors=1)
+        assert run.passed
+        assert (run.cost, run.unreported) == (None, 1)
+        assert "at least $" in run_cost_text(run)
+        (stored,) = proctor.list_runs(store)
+        assert (stored.summary.attempts, stored.summary.unreported) == (4, 1)
+        row = proctor.plan_sync(run).measures[0].rows[0]
+        assert row.cost == pytest.approx(row.total * run.spent[0].cost / 3)
+        (cases, covered) = zip(*(cost_of_case(case, evidence_of(case)) for case in run.cases), strict=True)
+        assert (sum(covered), sum(cases)) == (3, pytest.approx(run.spent[0].cost))
 
     def test_a_run_that_is_judged_again_is_capped_as_well(self, tmp_path: Path) -> None:
         store = tmp_path / "s.db"

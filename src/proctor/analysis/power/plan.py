@@ -250,8 +250,10 @@ def plan_sync(
     if problems := list(_problems(request)):
         raise SetupProblems(problems)
     if isinstance(run, RunResult):
-        attempts = [1 + len(trial.earlier) for case in run.cases for trial in case.trials]
-        took = _took(run, len(attempts), trial_cost(run.spent, sum(attempts), run.unreported))
+        results = [result for case in run.cases for result in case.trials]
+        evidence = [one.trial for result in results for one in (*result.earlier, result)]
+        attempts = sum(1 + (len(one.attempts) if one is not None else 0) for one in evidence)
+        took = _took(run, len(results), trial_cost(run.spent, attempts, run.unreported))
         return _run_size(run, took, manifest_of_result(run)[1], request)
     if not is_open(store):
         with closing(open_runs(store, read_only=True)) as opened:

@@ -73,7 +73,7 @@ class AgentUsage:
         """Start with no usage."""
         self.tokens = self._before = 0
         self.attempts = 0
-        """Attempts at trials that are counted, those of earlier processes among them."""
+        """Attempts at trials that are counted, those that a trial repeated and those of earlier processes among them."""
         self.unreported = 0
         """Those of them that failed before the agent reported usage."""
         self.trials = self.silent = 0
@@ -98,13 +98,13 @@ class AgentUsage:
 
     def _count_evidence(self, attempts: Iterable[tuple[int, int, bytes]]) -> None:
         for position, number, evidence in attempts:
-            self.attempts += 1
             trial = json.loads(evidence)
-            earlier, calls = trial.get("attempts") or [], self.costs.calls
+            earlier = trial.get("attempts") or []
             for attempt in (trial, *earlier):
+                calls = self.costs.calls
                 self._add_json(attempt.get("turns") or [])
                 self._add_user(attempt.get("played_user"))
-            self.unreported += bool(trial.get("failure")) and self.costs.calls == calls
+                self._add_attempt(calls, failed=bool(attempt.get("failure")))
             if earlier and (failure := earlier[-1].get("failure")):
                 self._note(position, number, trial, Failure.model_validate(failure))
         self._before = self.tokens
@@ -116,17 +116,16 @@ class AgentUsage:
 
     def add(self, position: int, trial: Trial) -> None:
         """Count one trial of the case at `position`, with all its attempts."""
-        self.attempts += 1
-        before, calls = self.tokens, self.costs.calls
+        before = self.tokens
         attempts: list[Trial | Attempt] = [*trial.attempts, trial]
         for attempt in attempts:
+            calls = self.costs.calls
             self._add(attempt.turns)
             self._add_user(attempt.played_user)
+            self._add_attempt(calls, failed=attempt.failure is not None)
         if trial.failure is None:
             self.trials += 1
             self.silent += self.tokens == before
-        else:
-            self.unreported += self.costs.calls == calls
         if trial.attempts and (failure := trial.attempts[-1].failure) is not None:
             self._note(position, trial.number, trial.__dict__, failure)
 
@@ -151,6 +150,11 @@ class AgentUsage:
             f"max_tokens: {self.silent:,} of {self.trials:,} trials reported no token usage (`usage_metadata`): what they "
             "used is not in the limit"
         )
+
+    def _add_attempt(self, calls: int, *, failed: bool) -> None:
+        """Count an attempt; `calls`: those that were reported before it."""
+        self.attempts += 1
+        self.unreported += failed and self.costs.calls == calls
 
     def _add(self, turns: Iterable[Turn]) -> None:
         for turn in turns:
@@ -425,12 +429,12 @@ def cost_of_case(case: CaseResult, evidence: Iterable[Mapping[str, Any]]) -> tup
     """
     costs, spent, covered = AgentCosts(), list[Spent](), 0
     for trial in evidence:
-        calls = costs.calls
         for attempt in (trial, *(trial.get("attempts") or ())):
+            calls = costs.calls
             costs.add_json(attempt.get("turns") or ())
             if user := attempt.get("played_user"):
                 spent += usage_of_user(user)
-        covered += not trial.get("failure") or costs.calls > calls
+            covered += not attempt.get("failure") or costs.calls > calls
     return run_cost([*costs.spent(), *spent, *_spent_on_judges(case)]), covered
 
 

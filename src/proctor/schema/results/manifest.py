@@ -231,7 +231,7 @@ class RunSummary(WireModel):
     spent: list[Spent] = Field(default_factory=list)
     """The usage of models, by purpose and model."""
     attempts: int = 0
-    """Attempts at trials that `models`, `tokens` and `spent` cover."""
+    """Attempts at trials that `models`, `tokens` and `spent` cover, those that a trial repeated (`retry_errors`) among them."""
     unreported: int = 0
     """Those of them that failed before the agent reported usage: what they took is not in `tokens` and `spent`."""
     judged_by: list[JudgedBy] = Field(default_factory=list)

@@ -17,7 +17,7 @@ export function Numbers({ title, rows, several }: { title: string; rows: readonl
               {several && <th scope="col">Line</th>}
               <th scope="col">Value</th>
               <th scope="col">95 % CI</th>
-              <th scope="col">n</th>
+              <th scope="col">Cases</th>
               <th scope="col">Commit</th>
               <th scope="col">Started</th>
             </tr>
