@@ -125,27 +125,6 @@ def fence_passages(passages: Sequence[Passage], token: str) -> str:
     return "\n\n".join(pieces)
 
 
-def parse_passages(text: str, token: str) -> list[Passage]:
-    """Return the passages of a text that `fence_passages` wrote.
-
-    Raises:
-        ValueError: the text has another form, for example text outside the fences.
-    """
-    passages = []
-    rest = text
-    while rest:
-        opening = re.match(rf"<<<BEGIN {token} ({_LABEL.pattern})>>>\n", rest)
-        if opening is None:
-            raise ValueError("there is text outside the fences")
-        label = opening[1]
-        inside, closing, rest = rest[opening.end() :].partition(f"\n{_closing_line(label, token)}")
-        if not closing or (rest and not rest.startswith("\n\n")):
-            raise ValueError("a passage does not end with its closing line")
-        passages.append(Passage(label, inside))
-        rest = rest.removeprefix("\n\n")
-    return passages
-
-
 def _opening_line(label: str, token: str) -> str:
     return f"<<<BEGIN {token} {label}>>>"
 
