@@ -173,7 +173,7 @@ class TestTheEstimate:
             None,
             None,
         )
-        assert any("no run of these sets" in note for note in page["notes"])
+        assert any("no earlier run of these sets" in note for note in page["notes"])
         assert not (folder / "runs.sqlite3").exists()
 
     @pytest.mark.slow
