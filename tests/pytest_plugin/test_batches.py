@@ -196,7 +196,7 @@ def test_each_case_runs_once_for_any_distribution_of_tests(sandbox: Sandbox, dis
     assert len(sandbox.calls) == 7 * times
     result.stdout.fnmatch_lines(["FAILED a.evalset.json::bad - failed: exact_match 0.00 < 1*"])
     result.stdout.fnmatch_lines(["agent bot - failed: 1 of 7 cases fails"])
-    result.stdout.fnmatch_lines(["*actual   {+yes+}*"])
+    result.stdout.fnmatch_lines(["*actual    {+yes+}*"])
     if dist in {"loadfile", "loadscope", "each"}:
         assert _most_at_once(sandbox) >= 3
 

@@ -96,7 +96,7 @@ def test_uninspected_result_is_not_green(sandbox: Sandbox) -> None:
     )
     result.assert_outcomes(passed=2, failed=2)
     result.stdout.fnmatch_lines(
-        ["<RunResult bot: failed (1 passed, 1 failed, 1 error)> was not inspected*", "*actual   {+yes+}"]
+        ["<RunResult bot: failed (1 passed, 1 failed, 1 error)> was not inspected*", "*actual    {+yes+}"]
     )
 
 
@@ -127,7 +127,7 @@ def test_no_result_of_proctors_own_evaluate_is_overlooked(sandbox: Sandbox, body
     )
     result.assert_outcomes(passed=int(fine), failed=int(not fine))
     if not fine:
-        result.stdout.fnmatch_lines(["<RunResult bot: failed *> was not inspected*", "*actual   {+yes+}"])
+        result.stdout.fnmatch_lines(["<RunResult bot: failed *> was not inspected*", "*actual    {+yes+}"])
 
 
 @pytest.mark.parametrize(
@@ -559,7 +559,7 @@ def test_an_assertion_on_a_result_shows_the_evidence(sandbox: Sandbox, assertion
     result = _test(sandbox, body)
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
-        ["*- proctor: * -*", "*exact_match 0.00 < 1*", "*expected [[]-no-[]]", "*actual   {+yes+}"]
+        ["*- proctor: * -*", "*exact_match 0.00 < 1*", "*expected  [[]-no-[]]", "*actual    {+yes+}"]
     )
     assert result.stdout.str().count("{+yes+}") == 1
 

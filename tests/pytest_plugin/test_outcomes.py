@@ -33,7 +33,7 @@ def test_an_error_alone_is_not_green(sandbox: Sandbox) -> None:
     result.assert_outcomes(passed=1, errors=1)
     assert result.ret is pytest.ExitCode.TESTS_FAILED
     result.stdout.fnmatch_lines(
-        ["*ERROR at setup of cases/broken*", "*! error*broken*agent raised*ValueError: out of order*", "*at*bot.py:*in root_agent*"]
+        ["*ERROR at setup of cases/broken*", "*! error*broken", "*agent raised*ValueError: out of order*", "*at*bot.py:*in root_agent*"]
     )  # fmt: skip
 
 
@@ -67,11 +67,11 @@ def test_the_evidence_of_a_failure_is_that_of_the_terminal(sandbox: Sandbox, roo
         [
             "*bookings/two_turn_booking*",
             "*tool_trajectory_avg_score 0.50 < 1*",
-            "*turn 2   La Trattoria.",
-            '*≠ *book_table(restaurant="La Trattoria", covers=[[]-2-[]], time="19:00")',
-            '*→ *book_table(restaurant="La Trattoria", covers={+4+}, time="19:00")',
+            "*turn 2    La Trattoria.",
+            '*≠ *book_table(restaurant="La Trattoria", covers=[[]-2-[]],',
+            '*→ *book_table(restaurant="La Trattoria", covers={+4+},',
             '*+ *send_sms(text="See you at La Trattoria!")',
-            "*state    table.covers: [[]-2-[]] → {+4+}",
+            "*state     table.covers: [[]-2-[]] → {+4+}",
             "travel/bookings.evalset.json:6: failed",
         ],
         consecutive=False,
@@ -129,7 +129,9 @@ def test_unreached_case_is_an_error_with_the_reason(sandbox: Sandbox) -> None:
     )
     result = sandbox.run("-v", sandbox.cases(BAD, GOOD, case("other", "other")))
     assert outcomes(result) == {"bad": "FAILED", "good": "ERROR", "other": "ERROR"}
-    result.stdout.fnmatch_lines(["*not run: max_failures: 1 did not pass", "cases.evalset.json:25: not run"])
+    result.stdout.fnmatch_lines(
+        ["*not run  cases/*", "*max_failures: 1 did not pass", "cases.evalset.json:25: not run"]
+    )
 
 
 @pytest.mark.slow
@@ -161,7 +163,7 @@ def test_junit_xml_distinguishes_failures_and_errors_and_has_the_scores(sandbox:
     failure = found["bad"].find("failure")
     assert failure is not None
     assert failure.get("message", "").startswith("failed: exact_match 0.00 < 1")
-    assert "actual   {+yes+}" in (failure.text or "")
+    assert "actual    {+yes+}" in (failure.text or "")
     assert "#x1B" not in (failure.text or "")
     properties = {one.get("name"): one.get("value") for one in found["bad"].iter("property")}
     assert properties == {"proctor_outcome": "failed", "exact_match": "0.0"}
