@@ -140,8 +140,7 @@ def set_blocks(run: RunResult, look: Look) -> Iterator[Block]:
     left_out = summary.left_out(run)
     for why in dict.fromkeys(left_out.values()):
         metrics = ", ".join(name for name, reason in left_out.items() if reason == why)
-        cause = Span(" (", "dim"), Span(why, "dim", is_data=True), Span(")", "dim")
-        yield Fact("left out", [[Span(metrics, "dim", is_data=True), *cause]])
+        yield Fact("left out", [[Span(text, "dim", is_data=True)] for text in (metrics, why)])
     yield from (Record(("LEFT-OUT", name, why)) for name, why in left_out.items())
 
 
