@@ -342,8 +342,8 @@ def rate_facts(run: RunResult, look: Look) -> Iterator[Fact]:
 
 def figure_blocks(run: RunResult, digest: Digest, look: Look, *, has_means: bool = False) -> Iterator[Block]:
     """Return the statistics of repeats, durations, usage, costs and judges; `has_means`: the means of single trials, too."""
-    added = [f"until decided: {text}" for text in [added_text(run, digest.repeats.trials)] if text]
-    yield from _facts("trials", added, "ADDED", *added)
+    added_texts = [f"until decided: {text}" for text in [added_text(run, digest.repeats.trials)] if text]
+    yield from _facts("trials", added_texts, "ADDED", *added_texts)
     if digest.is_repeated:
         yield from _repeat_blocks(digest.repeats, summary.rules(run.sets), look)
     if digest.is_repeated or has_means:

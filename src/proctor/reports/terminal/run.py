@@ -131,11 +131,11 @@ def _others(
     run: RunResult, places: Sequence[Sequence[int]], counts: Counter[Outcome], look: Look
 ) -> Iterator[Block]:
     """Return flaky cases with what they missed, a table of the others, and how many more there are."""
-    hidden, rest = counts.copy(), list[CaseResult]()
+    hidden_counts, rest = counts.copy(), list[CaseResult]()
     for of_rank in places:
         is_long = len(of_rank) > MOST_PASSING and not look.verbose
         for case in (run.cases[place] for place in (of_rank[:_FEW] if is_long else of_rank)):
-            hidden[case.outcome] -= 1
+            hidden_counts[case.outcome] -= 1
             if look.verbose or case.flaky:
                 yield from result_blocks(case, look)
                 yield Gap()
@@ -143,7 +143,7 @@ def _others(
                 rest.append(case)
     if rest:
         yield _case_table(rest, look)
-    yield from _hidden_cases(hidden, look)
+    yield from _hidden_cases(hidden_counts, look)
     if counts.total():
         yield Gap()
 
