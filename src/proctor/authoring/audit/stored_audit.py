@@ -226,8 +226,8 @@ def _evidence(
     if survivor is None:
         ids = {"eval_set_id": result.eval_set_id, "eval_id": result.eval_id, "number": number}
         return to_json({**ids, "mutation": mutation}, exclude_none=True)
-    recording, made = audited.recording, survivor.mutant
-    trial = trial_of(result.eval_set_id, recording, made.turns, made.state)
+    surviving_mutant = survivor.mutant
+    trial = trial_of(result.eval_set_id, audited.recording, surviving_mutant.turns, surviving_mutant.state)
     trial.number, trial.mutation = number, Mutation.model_construct(**mutation)
     return kept_json(trial)
 
