@@ -203,6 +203,8 @@ def result_blocks(case: CaseResult, look: Look, *, has_evidence: bool = True) ->
         Span(f"{case.eval_set_id}/", "dim", is_data=True),
         Span(case.eval_id, "strong", is_data=True),
     ]
+    if is_repeated(case):
+        spans += [Span("  "), *strip_spans(case, look)]
     yield Line(spans, record=_case_record(case))
     if reason := reason_of(case):
         yield Line([Span(reason, is_data=True, is_prose=True)], 4, (f"{_INDENT}reason: {reason}",))
@@ -212,8 +214,7 @@ def result_blocks(case: CaseResult, look: Look, *, has_evidence: bool = True) ->
         )
     yield from warning_lines(case)
     if is_repeated(case):
-        rate = Span(rate_sentence(case, look.marks), "dim")
-        yield Fact("trials", [[*strip_spans(case, look)], [rate]], indent=4)
+        yield Fact("trials", [[Span(rate_sentence(case, look.marks), "dim")]], indent=4)
     if look.verbose or (has_evidence and case.outcome in TELLING):
         from proctor.reports.evidence.case_evidence import evidence_block
 
@@ -413,7 +414,7 @@ def _repeat_fields(repeats: Repeats, rules: Sequence[TrialRule | None], look: Lo
 
 
 def _mean_spans(name: str, mean: Mean, look: Look) -> Spans:
-    return [Span(f"{name} ", "dim"), Span(mean_text(mean, look.marks))]
+    return [Span(name, "dim", is_data=True), Span(f" {mean_text(mean, look.marks)}")]
 
 
 def _mean_field(mean: Mean, of: Repeats, look: Look) -> str:

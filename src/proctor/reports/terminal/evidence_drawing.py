@@ -53,8 +53,8 @@ class EvidenceDrawing:
         """Draw one trial after the other."""
         for trial in self._evidence.trials:
             if self._evidence.of > 1:
-                count = self._page.text(f"of {self._evidence.of}", "dim")
-                self._draw_labelled(f"trial {trial.trial + 1}", count, "bold")
+                number = self._page.text(f"{trial.trial + 1} of {self._evidence.of}", "bold")
+                self._draw_labelled("trial", number, "bold")
             for section in trial.sections:
                 self._draw_section(section)
 
