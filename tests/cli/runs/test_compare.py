@@ -91,7 +91,7 @@ def compare(store: Path, *arguments: str) -> Result:
             id="a missing verdict",
         ),
         pytest.param(
-            (good, down), 3, "OUTCOME  error: a regression cannot be excluded: 12 verdicts of the candidate are missing",
+            (good, down), 3, "OUTCOME  error: no case has a verdict in both runs: 12 verdicts of the candidate are missing",
             id="missing verdicts",
         ),
         pytest.param((good, good), 0, "OUTCOME  no difference seen: nothing fell; ", id="unchanged"),

@@ -1,7 +1,10 @@
 """By hand, through the command line: one thing is changed between two runs, and the comparison names that and nothing else."""
 
 import json
+import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -120,7 +123,11 @@ def test_the_warning_names_exactly_what_was_changed(tmp_path: Path, change: Chan
     change(desk)
     later = tmp_path / "later"
     path = str(later) if later.exists() else ""
-    second = proctor("eval", "agent.py", "words.evalset.json", cwd=desk, PYTHONPATH=path)
+    # a process of its own: a forked one has the modules of this version
+    second = subprocess.run(
+        [sys.executable, "-m", "proctor", "eval", "agent.py", "words.evalset.json"],
+        cwd=desk, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
     assert second.returncode == 0, second.stderr
     found = proctor("compare", cwd=desk)
     lines = [line for line in found.stdout.splitlines() if line.startswith(("WARNING", "DIFFERS"))]
