@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from proctor.analysis.compare.compare_cases import CompareOptions, compare_cases
+from proctor.analysis.compare.measure_table import numbers
 from proctor.analysis.compare.measures import PairedScore, lower_bound, p_value_by_case
 from proctor.analysis.compare.resemblance import could_be_beyond_resemblance, is_beyond_resemblance
 from proctor.schema.analysis.comparison import CaseChange, Change, Comparison, Trials
@@ -395,6 +396,32 @@ def test_rates_and_means_are_of_the_cases_with_all_of_their_values(
         assert (measured.pairs, measured.missing, measured.known) == (3, missing, 3 - missing)
     passed = found.measure("passed")
     assert (passed.base, passed.candidate) == pytest.approx((1.0, rate))
+
+
+def test_means_are_those_of_the_known_cases_also_if_the_missing_ones_could_not_keep_their_difference() -> (
+    None
+):
+    """25 cases differ by 0.56; with the missing ones, all 29 differ by 0.55 at most. The interval contains both."""
+    known = [case(str(n), "F" if n < 14 else "P", scores={"quality": float(n >= 14)}) for n in range(25)]
+    better = [case(str(n), "P", scores={"quality": 1.0}) for n in range(25)]
+    lost = [unscored(str(n)) for n in range(25, 27)]
+    found = compared(
+        [*known, *lost, *(case(str(n), "P", scores={"quality": 1.0}) for n in range(27, 29))],
+        [*better, *(case(str(n), "P", scores={"quality": 1.0}) for n in range(25, 27)), *[unscored(str(n)) for n in range(27, 29)]],
+        ranges={"quality": (0.0, 1.0)},
+    )  # fmt: skip
+    measured = found.measure("quality")
+    assert (measured.base, measured.candidate, measured.known, measured.pairs) == (0.44, 1.0, 25, 29)
+    assert measured.difference == pytest.approx(0.56)
+    assert 0 < measured.low < measured.difference <= measured.high
+
+
+def test_without_a_case_that_has_all_scores_the_means_are_shown_as_unknown() -> None:
+    half = [case(str(n), "PE", scores={"quality": 1.0}) for n in range(3)]
+    partly = compared(half, half, ranges={"quality": (0.0, 1.0)})
+    assert partly.measure("quality").known == 0
+    assert partly.pairs == 3
+    assert numbers(partly.measure("quality"))[:3] == ("unknown",) * 3
 
 
 def test_a_case_that_fails_and_has_no_verdict_in_the_base_is_listed() -> None:

@@ -257,12 +257,13 @@ def test_a_run_with_more_trials_is_not_more_expensive(client: TestClient, contex
     assert costs[0] == pytest.approx(costs[1])
 
 
+@pytest.mark.parametrize("agent", [good, bad], ids=["runs that passed", "runs that failed"])
 def test_if_no_run_is_named_the_newest_two_that_share_cases_are_compared(
-    client: TestClient, context: ServerContext
+    client: TestClient, context: ServerContext, agent: Callable[[str], str]
 ) -> None:
     def evaluated(first: int, last: int, name: str = "set") -> str:
         some = {"eval_set_id": name, "eval_cases": SET["eval_cases"][first:last]}
-        return proctor.evaluate_sync(good, some, config=CONFIG, store=context.store_url).run_id
+        return proctor.evaluate_sync(agent, some, config=CONFIG, store=context.store_url).run_id
 
     def compared() -> tuple[str, str]:
         page = got(client, "/api/compare")

@@ -22,7 +22,10 @@ FIGURES = {
 
 
 def numbers(one: Measured) -> tuple[str, str, str, str, str]:
-    """Return base, candidate, difference and the ends of its interval, all of one form; differences have a sign."""
+    """Return base, candidate, difference and the ends of its interval, all of one form; differences have a sign.
+
+    Without a case that has all of its scores, the means of a metric and their difference are unknown.
+    """
     if one.name == PASSED:
         difference, low, high = map(points, (one.difference, one.low, one.high))
         return f"{percent(one.base)} %", f"{percent(one.candidate)} %", difference, low, high
@@ -37,6 +40,8 @@ def numbers(one: Measured) -> tuple[str, str, str, str, str]:
     difference, low, high = (
         _without_sign_of_zero(signed.format(value)) for value in (one.difference, one.low, one.high)
     )
+    if not one.known:
+        before = now = difference = "unknown"
     return before, now, difference, low, high
 
 

@@ -63,14 +63,10 @@ class Means:
 def means_of(known: Sequence[PairedScore], views: Sequence[Sequence[PairedScore]]) -> Means:
     """Return the mean of the base and of the candidate, by the `known` values of cases.
 
-    Without any, or if the missing values rule out their difference, the means are midway between those of the worst and
-    the best values.
+    Without any, the means are midway between those of the worst and the best values.
     """
-    before, now = _both_means(known)
-    ends = [last - first for first, last in map(_both_means, views)]
-    if known and min(ends) - 1e-9 <= now - before <= max(ends) + 1e-9:
-        return Means(before, now, len(known))
-    return Means(*_both_means([one for view in views for one in view]), known=0)
+    values = known or [one for view in views for one in view]
+    return Means(*_both_means(values), known=len(known))
 
 
 def trials_of(known: Sequence[PairedScore], means: Means) -> tuple[Trials, Trials] | None:

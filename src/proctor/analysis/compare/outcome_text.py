@@ -91,8 +91,10 @@ def change_text(one: Measured, *, has_interval: bool = True) -> str:
         base, candidate = rounded(one.base), rounded(one.candidate)
         moved = f"from {base} to {candidate}" if one.difference else f"at {candidate}"
         difference, low, high = (rounded(value, 2, "+") for value in (one.difference, one.low, one.high))
-        interval = f", {level}: {low} to {high}" if low != high else ""
-        return f"{one.name} {way} {moved} ({difference}{interval})"
+        interval = f"{level}: {low} to {high}" if low != high else ""
+        if not one.known:
+            return f"{one.name} {way}, in no case with all of its scores ({interval})"
+        return f"{one.name} {way} {moved} ({', '.join(filter(None, (difference, interval)))})"
     *_, difference, low, high = numbers(one)
     interval = f" ({level}: {low} to {high})" if has_interval and low != high else ""
     return f"{_rate_name(one)} {way} {_moved(one)}, {difference} points{interval}"

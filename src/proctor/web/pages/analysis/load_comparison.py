@@ -50,7 +50,8 @@ def comparable_pair(store: Store) -> tuple[str, str]:
     """
     pairs = islice(_finished_pairs(store), _MOST_PAIRS)
     for candidate, of_candidate in groupby(pairs, key=itemgetter(1)):
-        if base := closest_run(store, candidate, map(itemgetter(0), of_candidate)):
+        base = closest_run(store, candidate, map(itemgetter(0), of_candidate))
+        if base is not None:
             return base.run_id, candidate.run_id
     return "previous", "latest"
 

@@ -96,7 +96,9 @@ def _trends(
     trends = {}
     for ids in similar.values():
         last = max((at for at, run_id in enumerate(ids) if run_id in listed), default=0)
-        records = [listed.get(run_id) or store.record(run_id) for run_id in ids[: last + TREND]]
+        records = [
+            listed[run_id] if run_id in listed else store.record(run_id) for run_id in ids[: last + TREND]
+        ]
         passed = _passed_in_whole_runs(store, records)
         for at, run_id in enumerate(ids[: last + 1]):
             if run_id in listed and passed[at] is not None:
