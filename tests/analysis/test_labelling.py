@@ -164,7 +164,7 @@ class TestCalibrationByTwoPeople:
         assert (pair.first, pair.second, pair.confusion) == ("ann", "ben", Confusion(1, 1, 0, 1))
         out = io.StringIO()
         write_calibration(report, out)
-        assert f"ann and ben       3       1  {pair.kappa}" in out.getvalue()
+        assert "ann and ben       3       1  0.40 (95 % CI: -0.54 to 0.86)" in out.getvalue()
         assert "  c: ann passes it, ben fails it (no majority: left out)\n" in out.getvalue()
         data: dict[str, Any] = json.loads(json.dumps(calibration_data(report)))
         assert [one["kappa"]["value"] for one in data["labellers"]] == [pair.kappa.value]
