@@ -7,7 +7,6 @@ reason and the evidence of the case above. Nothing but line ends is a control ch
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from functools import partial, singledispatch
 from itertools import islice
 from typing import ClassVar, TextIO
@@ -151,7 +150,7 @@ _CODE = 100  # columns of a source line
 
 
 def evidence_lines(evidence: Evidence) -> Iterator[str]:
-    """Return evidence line by line, without what the reason already states."""
+    """Return evidence line by line."""
     for trial in evidence.trials:
         if evidence.of > 1:
             yield f"trial {trial.trial + 1} of {evidence.of}"
@@ -160,27 +159,16 @@ def evidence_lines(evidence: Evidence) -> Iterator[str]:
             if section.user_text:
                 yield f"{place}user: {section.user_text}"
             for block in section.blocks:
-                yield from (place + line for line in block_lines(block, evidence.reason))
-
-
-def block_lines(block: EvidenceBlock, reason: str) -> Iterator[str]:
-    """Return a block of evidence line by line, without what `reason` already states."""
-    return _block(_without_reason(block, reason))
-
-
-def _without_reason(block: EvidenceBlock, reason: str) -> EvidenceBlock:
-    """Return the block without what `reason` already states."""
-    if isinstance(block, Cause) and block.error in reason:
-        return replace(block, error="")
-    return Remark(block.label, "") if isinstance(block, Remark) and block.text in reason else block
+                yield from (place + line for line in block_lines(block))
 
 
 @singledispatch
-def _block(block: EvidenceBlock) -> Iterator[str]:
+def block_lines(block: EvidenceBlock) -> Iterator[str]:
+    """Return a block of evidence line by line."""
     raise TypeError(f"no lines for {type(block).__name__}")
 
 
-@_block.register
+@block_lines.register
 def _(block: Steps) -> Iterator[str]:
     for line in block.lines:
         yield from _step(line)
@@ -198,19 +186,19 @@ def _step(line: StepLine | LeftOut) -> Iterator[str]:
         yield f"{mark} {_mark_changes(line.expected or line.actual, '', '')}"
 
 
-@_block.register
+@block_lines.register
 def _(block: TextDifference) -> Iterator[str]:
     yield f"expected: {_mark_changes(block.expected, '[-', '-]')}"
     yield f"actual: {_mark_changes(block.actual, '{+', '+}')}"
 
 
-@_block.register
+@block_lines.register
 def _(block: StateDifference) -> Iterator[str]:
     for line in block.lines:
         yield f"state: {line.key}: {line.expected or NOT_SET} -> {line.actual or NOT_SET}"
 
 
-@_block.register
+@block_lines.register
 def _(block: Findings) -> Iterator[str]:
     for line in block.lines:
         if isinstance(line, LeftOut):
@@ -223,7 +211,7 @@ def _(block: Findings) -> Iterator[str]:
 _HELD = {True: "=", False: "-", None: "?"}
 
 
-@_block.register
+@block_lines.register
 def _(block: Cause) -> Iterator[str]:
     if block.error:
         yield f"cause: {block.what}: {block.error}"
@@ -232,13 +220,12 @@ def _(block: Cause) -> Iterator[str]:
         yield f"at: {block.place}: {code}" if code else f"at: {block.place}"
 
 
-@_block.register
+@block_lines.register
 def _(block: Remark) -> Iterator[str]:
-    if block.text:
-        yield f"{block.label}: {block.text}"
+    yield f"{block.label}: {block.text}"
 
 
-@_block.register
+@block_lines.register
 def _(block: Detail) -> Iterator[str]:
     yield f"{block.label}: {block.text}"
 

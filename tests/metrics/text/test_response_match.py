@@ -129,6 +129,12 @@ def test_a_case_without_any_reference_is_known_before_the_run() -> None:
         ("no rain", " ", "the agent gave no answer text", ""),
         ("👍", "👎", NO_WORDS, NO_WORDS),
         (
+            "yes",
+            "no",
+            """0 of the reference's 1 word is in the answer of 1 word; missing: "yes"; not in the reference: "no\"""",
+            "",
+        ),
+        (
             "It will rain in Paris",
             "It will snow",
             """2 of the reference's 5 words are in the answer of 3 words; missing: "rain", "in", "paris"; not in the reference: "snow\"""",

@@ -131,6 +131,10 @@ def test_durations(seconds: float, text: str) -> None:
         (0.8049, 0.805, "0.80"),
         (None, 1.0, ""),
         (12.5, None, "12.50"),
+        (1_234_567.0, None, "1234567.00"),
+        (12_345_678.0, None, "1.23e+07"),
+        (-9.997e98, 1e99, "-1.00e+99"),
+        (9.997e98, 1e99, "9.997e+98"),
     ],
 )
 def test_a_score_that_misses_never_looks_like_its_threshold(

@@ -2,8 +2,9 @@
 
 from proctor.reports.content.case_digest import reason_of, warnings_beside, warnings_of
 from proctor.reports.content.text_blocks import Cause, Remark, StateDifference, Steps, TextDifference
-from proctor.reports.evidence.case_evidence import evidence_of
-from proctor.schema.evidence.trial import Failure
+from proctor.reports.evidence.case_evidence import evidence_block, evidence_of
+from proctor.reports.plain import evidence_lines
+from proctor.schema.evidence.trial import Failure, FailureKind
 from proctor.schema.results.run_result import CaseResult, MetricVerdict
 from proctor.schema.results.score import MetricScore, Score
 from tests.reports.sample_runs import (
@@ -87,7 +88,26 @@ def test_a_metric_that_broke_shows_why() -> None:
     )
     result = case("a", E, metric("politeness", [broken], 0.5, E))
     (section,) = evidence_of(result)[0].sections
-    assert section.blocks == [Cause("metric raised", "ZeroDivisionError: division by zero")]
+    assert section.blocks == [Cause("politeness: metric raised", "ZeroDivisionError: division by zero")]
+
+
+def test_an_error_that_a_turn_gives_as_its_reason_is_there_once() -> None:
+    failure = Failure(where="judge", kind=FailureKind.BROKE_CONTRACT, message="0 of 3 votes gave a verdict")
+    undecided = Score(reason="the judge could not decide: 0 of 3 votes gave a verdict")
+    broken = MetricScore(per_invocation=[undecided], failure=failure)
+    result = case(
+        "a", F, metric("polite", [broken], 0.5, E), metric("short", [0.0], 0.5), reason="short 0.00 < 0.5"
+    )
+    assert "\n".join(evidence_lines(evidence_block(result))).count("0 of 3 votes") == 1
+
+
+def test_a_trial_whose_reason_is_above_has_no_heading() -> None:
+    broken = MetricScore(failure=Failure(where="metric", message="division by zero"))
+    why = "politeness: metric raised: division by zero"
+    result = case(
+        "a", E, metric("politeness", [broken] * 2, 0.5, E), reason=why, trials=[trial(0, E), trial(1, E)]
+    )
+    assert list(evidence_lines(evidence_block(result))) == []
 
 
 def test_a_metric_without_details_gives_its_reason() -> None:

@@ -14,9 +14,10 @@ from proctor.reports.formats.markdown import MOST, MOST_RUNS
 from proctor.reports.formats.markdown_text import code, sentence, table, table_row
 from proctor.schema.evidence.trial import Failure
 from proctor.schema.results.run_result import Outcome, RunResult, SetSummary
+from proctor.schema.results.score import MetricScore, Score
 from tests.reports.generated_runs import runs
 from tests.reports.hostile_texts import GROUPS, everywhere, for_each_text
-from tests.reports.sample_runs import E, F, P, case, good, run, sketch, trial, wrong_covers
+from tests.reports.sample_runs import E, F, P, case, good, metric, run, sketch, trial, wrong_covers
 from tests.reports.terminal.test_hostile import bad_characters
 
 GITHUB_TAKES = 65_536
@@ -115,11 +116,13 @@ def test_a_run_that_passed_is_three_lines_and_folded_details() -> None:
 
 def test_flaky_cases_and_warnings_are_folded() -> None:
     flaky = case("wobbly", P, trials=[trial(0, P), trial(1, F)])
+    flaky.missed = "trial 2: covers 0.00 < 1"
     result = run(flaky)
     result.warnings.append("a doubt")
     text = text_of(result)
     shown = page(text)
     assert "- `booking/wobbly`: 1 of 2 trials passed (50 %" in text
+    assert "flaky; `trial 2: covers 0.00 < 1`" in text
     assert "a doubt" in shown.quiet
 
 
@@ -260,8 +263,22 @@ def test_a_sentence_is_never_more_than_text_and_code(text: str) -> None:
 
 def test_a_case_that_was_not_reached_has_a_row_and_no_evidence() -> None:
     text = text_of(run(wrong_covers(), case("later", Outcome.NOT_RUN, trials=[])))
-    assert "not run" in text
+    assert text.count("not run") == 3, "in the verdict, the pass rate and as the outcome, not as a reason"
     assert text.count("booking/later") == 1
+
+
+def test_only_the_cause_of_a_stop_is_code_in_the_verdict() -> None:
+    stopped = run(good("a"), case("later", Outcome.NOT_RUN, trials=[]))
+    stopped.stopped_by = "a user's @hook"
+    text = text_of(stopped)
+    assert text.startswith("### – not run: 1 of 2 cases not run, stopped by `a user's @hook`\n")
+
+
+def test_separators_of_unicode_end_no_line() -> None:
+    answer = {"text": {"expected": "one", "actual": "two\u2028three\x85four"}}
+    score = MetricScore(0.0, [Score(0.0, details=answer)])
+    text = text_of(run(case("answer", F, metric("response_match_score", [score], 0.8))))
+    assert "\n+ two\\u2028three\\x85four\n" in text
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "latin-1", "ascii"])

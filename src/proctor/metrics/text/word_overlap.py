@@ -67,9 +67,7 @@ def explain_shared_words(
     if not missing and not more:
         return SAME_WORDS, details
     shared = len(reference.tokens) - len(missing)
-    counts = (
-        f"{shared} of the reference's {_count(reference, what)} are in the answer of {_count(answer, what)}"
-    )
+    counts = f"{shared} of the reference's {_count(reference, what)} {_is(reference)} in the answer of {_count(answer, what)}"
     return f"{counts}; {_differences(missing, more)}", details
 
 
@@ -87,7 +85,7 @@ def explain_common_sequence(reference: Counted, answer: Counted) -> tuple[str, d
     if not missing and not more:
         return SAME_WORDS, details
     counts = (
-        f"{len(common)} of the reference's {_count(reference)} are in the same order "
+        f"{len(common)} of the reference's {_count(reference)} {_is(reference)} in the same order "
         f"in the answer of {_count(answer)}"
     )
     return f"{counts}; {_differences(missing, more)}", details
@@ -101,6 +99,10 @@ def _differences(missing: list[str], more: list[str]) -> str:
 
 def _count(text: Counted, what: tuple[str, str] = WORDS) -> str:
     return f"{len(text.tokens)} {what[len(text.tokens) != 1]}"
+
+
+def _is(reference: Counted) -> str:
+    return "is" if len(reference.tokens) == 1 else "are"
 
 
 def _only_in(text: Counted, others: Sequence[Hashable], *, once: bool) -> list[str]:

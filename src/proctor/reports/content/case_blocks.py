@@ -37,7 +37,7 @@ from proctor.reports.content.text_blocks import (
     join_with_dots,
     outcome_role,
 )
-from proctor.reports.evidence.case_evidence import evidence_of
+from proctor.reports.evidence.case_evidence import evidence_of, without_reason
 from proctor.reports.evidence.simulated_users import scenario_facts
 from proctor.reports.plain import write_blocks
 from proctor.schema.format.criterion import PrebuiltMetrics
@@ -236,7 +236,7 @@ def _trial(
     reason = reason_of(case)
     for line in _trial_notes(trial, reason if len(view.case.trials) > 1 else ""):
         yield line if is_detailed else Record(line.record)
-    yield Evidence(evidence, reason, is_drawn=is_detailed)
+    yield Evidence(without_reason(evidence, reason), is_drawn=is_detailed)
     if is_drawn:
         yield Gap()
 

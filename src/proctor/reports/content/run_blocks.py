@@ -284,6 +284,7 @@ def end_blocks(run: RunResult, digest: Digest, look: Look) -> Iterator[Block]:
         text = f"could not be run: {cause}"
         line = f"{_sign(Outcome.ERROR, look)} error  {name} {text}"
         yield Line([Span(line, "error")], record=("ERROR", name, text))
+        yield Gap()
     if run.failure is not None and run.failure.where == CONFIGURATION:
         yield Record(("ERROR", run.failure.cause))
     for warning in digest.warnings(run):
@@ -322,10 +323,11 @@ def problem_table(run: RunResult, cases: Iterable[CaseResult], look: Look) -> Ta
 
 
 def _problem_row(case: CaseResult, look: Look) -> Row:
+    reason, word = reason_of(case), WORDS[case.outcome]
     return Row([
         [outcome_span(case.outcome, look)],
         [Span(f"{case.eval_set_id}/{case.eval_id}", is_data=True)],
-        [Span(reason_of(case) or WORDS[case.outcome], is_data=True, is_prose=True)],
+        [Span(reason, is_data=True, is_prose=True)] if reason not in {"", word} else [],
         [Span(rate_sentence(case, look.marks))] if is_repeated(case) else [],
     ])  # fmt: skip
 
@@ -431,4 +433,4 @@ def verdict_block(run: RunResult, digest: Digest, look: Look) -> Verdict:
         f"judged_in={summary.duration(judged)}" if judged is not None else "", run.run_id and f"run={run.run_id}",
     )  # fmt: skip
     role = OUTCOME_ROLES.get(run.outcome, "dim")
-    return Verdict(_sign(run.outcome, look), sentence, role, record, is_data=bool(run.stopped_by))
+    return Verdict(_sign(run.outcome, look), sentence, role, record, data=run.stopped_by)

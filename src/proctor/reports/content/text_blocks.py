@@ -354,8 +354,8 @@ class Verdict:
     """Begins with the word and a colon."""
     role: Role
     record: tuple[str, ...] = ()
-    is_data: bool = False
-    """Whether the sentence contains text from elsewhere."""
+    data: str = ""
+    """The part of the sentence that comes from elsewhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -371,8 +371,6 @@ class Evidence:
     """What trials of a case did, compared with what was expected."""
 
     trials: Sequence[TrialEvidence]
-    reason: str
-    """Already written above; the evidence does not repeat it."""
     of: int = 1
     """The number of all trials of the case."""
     is_drawn: bool = True

@@ -7,6 +7,7 @@ import os
 import re
 import tokenize
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +60,28 @@ def evidence_of(
 def evidence_block(case: CaseResult, *, full: bool = False, longest_call: int = LONGEST_CALL) -> Evidence:
     """Return the evidence of a case below the reason of its outcome."""
     trials = evidence_of(case, full=full, longest_call=longest_call)
-    return Evidence(trials, reason_of(case), len(case.trials))
+    return Evidence(without_reason(trials, reason_of(case)), len(case.trials))
+
+
+def without_reason(trials: Iterable[TrialEvidence], reason: str) -> list[TrialEvidence]:
+    """Return the evidence without what `reason` already states, and without turns and trials that then have nothing to show."""
+    result = []
+    for trial in trials:
+        sections = [
+            replace(section, blocks=[*_blocks_without(section.blocks, reason)]) for section in trial.sections
+        ]
+        if sections := [section for section in sections if section.blocks or section.user_text]:
+            result.append(replace(trial, sections=sections))
+    return result
+
+
+def _blocks_without(blocks: Iterable[EvidenceBlock], reason: str) -> Iterator[EvidenceBlock]:
+    for block in blocks:
+        if isinstance(block, Cause) and block.error in reason:
+            if block.place:
+                yield replace(block, error="")
+        elif not isinstance(block, Remark) or block.text not in reason:
+            yield block
 
 
 def _problems_by_trial(case: CaseResult, limit: int | None, *, full: bool) -> list[TrialEvidence]:
@@ -129,7 +151,10 @@ def _blocks(sections: Iterable[Section], turn: int | None) -> list[EvidenceBlock
 def _of_trial(
     metric: MetricVerdict, score: MetricScore, limit: int | None, sections: Sequence[Section]
 ) -> list[EvidenceBlock]:
-    """Return what one metric found in a trial as a whole; findings only if no turn has more precise ones."""
+    """Return what one metric found in a trial as a whole; findings only if no turn has more precise ones.
+
+    An error that a turn has given as its reason is not repeated.
+    """
     earlier_blocks = _blocks(sections, None)
     blocks = [
         block for block in _detail_blocks(score.details, metric.name, limit) if block not in earlier_blocks
@@ -137,7 +162,15 @@ def _of_trial(
     if any(isinstance(block, Findings) for section in sections for block in section.blocks):
         blocks = [block for block in blocks if not isinstance(block, Findings)]
     if score.failure is not None:
-        blocks.append(cause_of(score.failure))
+        cause = cause_of(score.failure)
+        is_known = any(
+            isinstance(block, Remark) and cause.error in block.text
+            for section in sections
+            for block in section.blocks
+        )
+        blocks.append(
+            replace(cause, what=f"{metric.name}: {cause.what}", error="" if is_known else cause.error)
+        )
     return blocks
 
 

@@ -113,8 +113,7 @@ class _Section:
         return table_of(causes, rows) if rows else ""
 
     def _details(self) -> Iterator[str]:
-        flaky = [f"{code(_name(case))}: {rate_sentence(case, UNICODE)}" for case in self._foremost.flaky()]
-        if flaky:
+        if flaky := [*map(_flaky_text, self._foremost.flaky())]:
             yield _list(f"{self._digest.repeats.flaky} flaky", flaky)
         if warnings := self._digest.warnings(self._run):
             texts = (code(public_text.hidden(warning)) for warning in warnings)
@@ -148,6 +147,12 @@ def _evidence(case: CaseResult) -> str:
     place = f"{code(f'{file}:{line}' if line else file)}\n\n" if file else ""
     lines = _first_lines(diff_lines(evidence_block(case)), _LONGEST_EVIDENCE)
     return f"#### {sign} {code(_name(case))}\n\n{place}{markdown.fence(lines, 'diff') if lines else ''}"
+
+
+def _flaky_text(case: CaseResult) -> str:
+    """Return how many trials of a flaky case passed, and what the first of the others missed."""
+    missed = f"; {code(public_text.hidden(case.missed))}" if case.missed else ""
+    return f"{code(_name(case))}: {rate_sentence(case, UNICODE)}{missed}"
 
 
 def _first_lines(lines: Iterable[str], room: int) -> list[str]:

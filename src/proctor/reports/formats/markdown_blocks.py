@@ -11,7 +11,7 @@ from functools import singledispatch
 from itertools import groupby
 from typing import TextIO
 
-from proctor.common.safe_text import encodable
+from proctor.common.safe_text import encodable, lines_of
 from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content import public_text
 from proctor.reports.content.symbols import UNICODE, Kind
@@ -103,8 +103,9 @@ def _(block: Reason) -> str:
 
 @_text.register
 def _(block: Verdict) -> str:
-    text = _hidden_code(block.sentence) if block.is_data else sentence(block.sentence)
-    return f"### {block.sign} {text}\n\n"
+    before, data, after = block.sentence.rpartition(block.data) if block.data else ("", "", block.sentence)
+    texts = [sentence(before), _hidden_code(data) if data else "", sentence(after)]
+    return f"### {block.sign} {''.join(texts)}\n\n"
 
 
 @_text.register
@@ -173,7 +174,7 @@ def _hidden_code(text: str) -> str:
 
 
 def diff_lines(evidence: Evidence) -> Iterator[str]:
-    """Return evidence as the lines of a diff, without what the reason already states and without secrets."""
+    """Return evidence as the lines of a diff, without secrets."""
     for trial in evidence.trials:
         of_trial = f"trial {trial.trial + 1} of {evidence.of}" if evidence.of > 1 else ""
         for section in trial.sections:
@@ -181,17 +182,17 @@ def diff_lines(evidence: Evidence) -> Iterator[str]:
             if heading := ", ".join(filter(None, [of_trial, turn])):
                 yield public_text.hidden(f"@@ {heading} @@ {section.user_text}").rstrip()
             for block in section.blocks:
-                yield from map(public_text.hidden, _diff(block, evidence.reason))
+                yield from map(public_text.hidden, _diff(block))
 
 
-def _diff(block: EvidenceBlock, reason: str) -> Iterator[str]:
+def _diff(block: EvidenceBlock) -> Iterator[str]:
     match block:
         case Steps():
             for step in block.lines:
                 yield from _step(step)
         case TextDifference():
-            yield from (f"- {line}" for line in _joined(block.expected).splitlines())
-            yield from (f"+ {line}" for line in _joined(block.actual).splitlines() or ["(no text)"])
+            yield from (f"- {line}" for line in lines_of(_joined(block.expected)))
+            yield from (f"+ {line}" for line in lines_of(_joined(block.actual)) or ["(no text)"])
         case StateDifference():
             for line in block.lines:
                 yield f"- state {line.key}: {line.expected or NOT_SET}"
@@ -200,7 +201,7 @@ def _diff(block: EvidenceBlock, reason: str) -> Iterator[str]:
             for finding in block.lines:
                 yield from (f"  {line}" for line in _finding(finding, block.label.removesuffix("s")))
         case _:
-            yield from (f"  {line}" for line in block_lines(block, reason))
+            yield from (f"  {line}" for line in block_lines(block))
 
 
 def _step(line: StepLine | LeftOut) -> Iterator[str]:

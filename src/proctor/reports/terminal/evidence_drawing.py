@@ -168,7 +168,7 @@ class EvidenceDrawing:
 
     @_draw.register
     def _cause(self, block: Cause, head: str) -> None:
-        if block.error not in self._evidence.reason:
+        if block.error:
             self._draw_labelled("cause", self._page.text(f"{block.what}: {block.error}", "yellow"))
         if block.place:
             self._draw_labelled("at", self._page.text(block.place))
@@ -177,9 +177,8 @@ class EvidenceDrawing:
 
     @_draw.register
     def _note(self, block: Remark, head: str) -> None:
-        if block.text and block.text not in self._evidence.reason:
-            text = block.text if block.label == "warning" else f"{block.label}: {block.text}"
-            self._draw_labelled("warning" if block.label == "warning" else "why", self._page.prose(text))
+        text = block.text if block.label == "warning" else f"{block.label}: {block.text}"
+        self._draw_labelled("warning" if block.label == "warning" else "why", self._page.prose(text))
 
     @_draw.register
     def _fact(self, block: Detail, head: str) -> None:

@@ -198,17 +198,22 @@ def mean(values: Sequence[float]) -> float:
 
 
 def score_text(value: float | None, threshold: float | None = None) -> str:
-    """Return a score with two decimals, or with more if rounding would hide that it misses the threshold, or make it 0 or 1."""
+    """Return a score with two decimals, or with more if rounding would hide that it misses the threshold, or make it 0 or 1.
+
+    From 10 million on it is in scientific notation: 1.23e+07.
+    """
     if value is None:
         return ""
+    form = "e" if abs(value) >= _SCIENTIFIC_FROM else "f"
     for decimals in range(decimals_of([value]), _MOST_DECIMALS + 1):
-        text = f"{value:.{decimals}f}"
+        text = f"{value:.{decimals}{form}}"
         if threshold is None or (float(text) < threshold) == (value < threshold):
             return text
     return repr(value)
 
 
 _MOST_DECIMALS = 6
+_SCIENTIFIC_FROM = 1e7
 
 
 def decimals_of(values: Iterable[float], fewest: int = 2) -> int:

@@ -24,6 +24,7 @@ describe("figures", () => {
     [0.00002, "0.00002"],
     [0.9999999, "1.00"], // an error of rounding
     [-0.25, "−0.25"],
+    [-9.997e98, "−1.00e+99"],
     [null, "–"],
   ])("score %s reads %s", (value, text) => expect(scoreText(value)).toBe(text));
 

@@ -27,9 +27,12 @@ export function decimalsOf(value: number, fewest = 2): number {
   return digits;
 }
 
-/** A score, or the standard error of a mean, as the other reports write it: two digits, or more if rounding would make it 0 or 1. */
+const SCIENTIFIC_FROM = 1e7;
+
+/** A score, or the standard error of a mean, as the other reports write it: two digits, or more if rounding would make it 0 or 1; 1.23e+7. */
 export function scoreText(value: number | null | undefined, digits = 2): string {
   if (value === null || value === undefined) return UNKNOWN;
+  if (Math.abs(value) >= SCIENTIFIC_FROM) return value.toExponential(digits).replace(/^-/, "−");
   const decimals = decimalsOf(value, digits);
   return Number(value.toFixed(decimals)).toFixed(decimals).replace("-", "−");
 }
