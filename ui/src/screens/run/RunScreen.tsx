@@ -162,8 +162,8 @@ function Head({ page, watched, complete, reading, table }: { page: RunPage; watc
   const both = against && `/compare?base=${encodeURIComponent(against.run_id)}&candidate=${encodeURIComponent(page.run_id)}`;
   const compare = both && has(`/api${both}`) ? both : null;
   const [query] = useAddress();
-  const filter = table.filter.problem ? null : { q: query.get("q"), judging: query.get("judging") };
-  const bless = hasServer && !watched && page.outcome !== "passed" && hasEvidence(page) ? pathOf(`/runs/${encodeURIComponent(page.run_id)}/bless`, filter?.q ? filter : {}) : null;
+  const filter = { q: query.get("q"), judging: query.get("judging") };
+  const bless = hasServer && !watched && page.outcome !== "passed" && hasEvidence(page) ? pathOf(`/runs/${encodeURIComponent(page.run_id)}/bless`, filter.q ? filter : {}) : null;
   return (
     <header className={styles.head}>
       <div className="row">

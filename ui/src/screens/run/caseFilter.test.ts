@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { CaseRow } from "../../data/types";
-import { distance, needsAttention, searchFailure, saidTexts, suggestions, rank, readFilter, tokens, sortByChange } from "./caseFilter";
+import { distance, filterValue, needsAttention, searchFailure, saidTexts, suggestions, rank, readFilter, tokens, sortByChange } from "./caseFilter";
 
 const SAID = new Map([["hello", new Set([2, 4])], ["two, words", new Set([3])]]);
 const WORDS = { said: SAID, tools: ["get_order"], metrics: ["tool_trajectory_avg_score", "response_match_score", "safety_v1", "token_usage_v1"], sets: ["booking", "refunds"], tags: ["smoke", "two words"] };
@@ -13,10 +13,10 @@ function row(part: Partial<CaseRow> = {}): CaseRow {
   };
 }
 
-const FAILED = row({ position: 1, outcome: "failed", strip: "f", cause: "tool_trajectory_avg_score: called in another order: a, b (expected b, a)", tools: ["get_order", "refund"], why: "`covers` is 4, expected 2", scores: { tool_trajectory_avg_score: 0.4 }, missed: ["tool_trajectory_avg_score"], change: "worse", was: "passed" });
+const FAILED = row({ position: 1, outcome: "failed", strip: "f", cause: "tool_trajectory_avg_score: called in another order: `a`, `b` (expected `b`, `a`)", tools: ["get_order", "refund"], why: "`covers` is 4, expected 2", scores: { tool_trajectory_avg_score: 0.4 }, missed: ["tool_trajectory_avg_score"], change: "worse", was: "passed" });
 const FLAKY = row({ position: 2, strip: "pfp", flaky: true, tags: ["smoke"], scores: { tool_trajectory_avg_score: 1, response_match_score: 0.7 } });
 const BROKEN = row({ position: 3, eval_id: "refund", eval_set_id: "refunds", outcome: "error", strip: "e", cost: 0.2, tags: ["two words"], tools: ["get_order"], scores: { tool_trajectory_avg_score: 1, safety_v1: null }, errors: ["tool_trajectory_avg_score"], tokens: 900 });
-const FINE = row({ position: 4, change: "better", was: "failed", played: true });
+const FINE = row({ position: 4, change: "better", was: "failed", played: true, tags: ['a "b" \\ c'] });
 const ALL = [FAILED, FLAKY, BROKEN, FINE];
 
 function found(text: string): number[] {
@@ -65,6 +65,12 @@ describe("what a filter finds", () => {
     ["new", [2, 3]],
     ["COVERS", [1]],
     ['"is 4, expected"', [1]],
+    ['"covers is 4"', [1]],
+    ['"`covers` is 4"', [1]],
+    ['why:"covers is 4"', [1]],
+    ['cause:"order: a, b (expected"', [1]],
+    ['tag:"a \\"b\\" \\\\ c"', [4]],
+    ['tag:"a \\"b\\" \\ c"', [4]],
     ["refunds/refund", [3]],
     ["(flaky or outcome:error) set:booking", [2]],
     ["flaky and tag:smoke or changed:better", [2, 4]],
@@ -87,6 +93,7 @@ describe("a filter that cannot be read", () => {
     ["(flaky", "a bracket is open: close it with )."],
     ["flaky)", "a bracket is closed that was not opened."],
     ['"open', 'a quotation mark is open: "open.'],
+    ['tag:"open\\"', 'a quotation mark is open: tag:"open\\".'],
     ["not", "something is missing after not."],
   ])("%s reports what was expected, and shows all cases", (text, problem) => {
     const filter = readFilter(text, WORDS);
@@ -153,6 +160,13 @@ describe("any text", () => {
     expect(readFilter(long, WORDS).problem).toContain("brackets");
     expect(tokens("a ".repeat(50_000))).toHaveLength(50_000);
     expect(readFilter(`"${"x".repeat(100_000)}`, WORDS).problem).toContain("quotation mark");
+  });
+});
+
+describe("a value in a filter", () => {
+  it.each(["smoke", "two words", 'a"b', '"', "\\", 'a\\" (b) \\', "é", "a\nb"])("%j is read as it was", (value) => {
+    const { takes, problem } = readFilter(`tag:${filterValue(value)}`, WORDS);
+    expect([problem, takes(row({ tags: [value] })), takes(row({ tags: ["another"] }))]).toEqual(["", true, false]);
   });
 });
 

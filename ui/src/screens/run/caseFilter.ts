@@ -1,4 +1,5 @@
 // The language that cases are filtered by: `outcome:failed,error or flaky`, `changed:worse`, `trajectory<0.8`, `tag:x`, words.
+import { codeParts } from "../../components/text/markdown";
 import type { CaseRow } from "../../data/types";
 import { scoreOf } from "./columns/metricScore";
 
@@ -72,7 +73,12 @@ interface Token {
   text: string;
 }
 
-const TOKEN = /\s*(?:([()])|([\w.-]*:)?"([^"]*)("?)|([^\s()"]+))/y;
+const TOKEN = /\s*(?:([()])|([\w.-]*:)?"([^"\\]*(?:\\.[^"\\]*)*)("?)|([^\s()"]+))/sy;
+
+/** A value as it is written in a filter: in quotes if it must be, where a backslash is before a quote and a backslash. */
+export function filterValue(text: string): string {
+  return /[\s()"]/.test(text) ? `"${text.replace(/["\\]/g, "\\$&")}"` : text;
+}
 
 export function tokens(text: string): Token[] {
   const result: Token[] = [];
@@ -85,7 +91,8 @@ export function tokens(text: string): Token[] {
     if (bracket) result.push({ kind: bracket as "(" | ")", text: bracket });
     else if (quoted !== undefined) {
       if (!closing) throw new FilterError(`a quotation mark is open: ${at[0].trim()}.`);
-      result.push(key ? { kind: "word", text: `${key}${quoted}` } : { kind: "text", text: quoted });
+      const value = quoted.replace(/\\(["\\])/g, "$1");
+      result.push(key ? { kind: "word", text: `${key}${value}` } : { kind: "text", text: value });
     } else result.push({ kind: "word", text: word ?? "" });
   }
   return result;
@@ -233,7 +240,7 @@ function field(key: string, value: string, text: string, words: FilterTerms): Te
     case "said":
       return isSaid(value, words);
     case "cause":
-      return (row) => holds(row.cause, value);
+      return (row) => holds(searchText(row.cause), value);
     case "set":
       return (row) => values.some((part) => holds(row.eval_set_id, part));
     case "case":
@@ -243,7 +250,7 @@ function field(key: string, value: string, text: string, words: FilterTerms): Te
     case "missed":
       return (row) => row.missed.some((metric) => values.some((part) => holds(metric, part)));
     default:
-      return (row) => values.some((part) => holds(row.why, part));
+      return (row) => values.some((part) => holds(searchText(row.why), part));
   }
 }
 
@@ -299,11 +306,16 @@ function containsText(text: string): Test {
   return (row) => {
     let shown = searchTexts.get(row);
     if (shown === undefined) {
-      shown = `${row.eval_set_id}/${row.eval_id}\n${row.why}`.toLowerCase();
+      shown = `${row.eval_set_id}/${row.eval_id}\n${searchText(row.why)}`.toLowerCase();
       searchTexts.set(row, shown);
     }
     return shown.includes(values);
   };
+}
+
+/** A sentence to search: as it is stored, and as it is shown, without its code marks. */
+function searchText(sentence: string): string {
+  return sentence.includes("`") ? `${sentence}\n${codeParts(sentence).join("")}` : sentence;
 }
 
 function holds(text: string, part: string): boolean {
@@ -350,9 +362,9 @@ function candidates({ metrics, sets, tags, tools = [] }: FilterTerms): string[] 
     ...CHANGES.map((one) => `changed:${one}`),
     ...Object.keys(FLAGS),
     ...OUTCOMES.map((one) => `was:${one}`),
-    ...tags.map((one) => `tag:${quoted(one)}`),
-    ...tools.map((one) => `tool:${quoted(one)}`),
-    ...(sets.length > 1 ? sets.map((one) => `set:${quoted(one)}`) : []),
+    ...tags.map((one) => `tag:${filterValue(one)}`),
+    ...tools.map((one) => `tool:${filterValue(one)}`),
+    ...(sets.length > 1 ? sets.map((one) => `set:${filterValue(one)}`) : []),
     ...metrics.map((one) => `missed:${one}`),
     ...metrics.map((one) => `error:${one}`),
     ...metrics.map((one) => `${one}<`),
@@ -362,10 +374,6 @@ function candidates({ metrics, sets, tags, tools = [] }: FilterTerms): string[] 
 
 function bare(text: string): string {
   return text.toLowerCase().replaceAll('"', "");
-}
-
-function quoted(text: string): string {
-  return /[\s()]/.test(text) ? `"${text}"` : text;
 }
 
 // --- the order in which cases are worth looking at -------------------------------------------------------------------

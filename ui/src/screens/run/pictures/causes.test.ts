@@ -6,6 +6,7 @@ import { causeFilter, causesMarkdown, sinceText, trendLabel } from "./causes";
 const CAUSES = [
   { text: "trajectory: `verify_identity` was not called, or too late", cases: 11, before: 0 },
   { text: "answer: … of the reference's … words are in the answer", cases: 1, before: 1 },
+  { text: 'sql: `a` "b" \\ c', cases: 1, before: 1 },
 ];
 
 describe("the causes of failures", () => {

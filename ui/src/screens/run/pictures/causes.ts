@@ -1,13 +1,14 @@
 // The causes of failures as text: what filters by one, and the table to copy.
 import type { CauseTrend, RunPage } from "../../../data/types";
-import { mdProse, mdTable } from "../../../components/text/markdown";
+import { codeParts, mdProse, mdTable } from "../../../components/text/markdown";
 import { numText } from "../../../components/text/numberFormats";
+import { filterValue } from "../caseFilter";
 
 type CauseGroup = RunPage["causes"][number];
 
-/** The filter for the cases with a cause. A cause has no quotation marks. */
+/** The filter for the cases with a cause, which is written as the page shows it. */
 export function causeFilter({ text }: Pick<CauseGroup, "text">): string {
-  return `cause:"${text}"`;
+  return `cause:${filterValue(codeParts(text).join(""))}`;
 }
 
 /** How many cases had the cause before: `3 cases`, `new`; empty without an earlier run. */

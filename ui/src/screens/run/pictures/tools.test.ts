@@ -10,7 +10,7 @@ describe("the filter for a tool", () => {
   it.each([
     ["get_order", "tool:get_order"],
     ["get order", 'tool:"get order"'],
-    ['a "quoted" name', null],
+    ['a "quoted" name', 'tool:"a \\"quoted\\" name"'],
     ["a,b", null],
   ])("of %s", (name, filter) => expect(toolFilter({ name })).toBe(filter));
 });

@@ -3,10 +3,11 @@ import type { ToolFigures } from "../../../data/types";
 import { mdCode, mdTable, mdText } from "../../../components/text/markdown";
 import { UNKNOWN, numText, secondsText } from "../../../components/text/numberFormats";
 import { safeText } from "../../../components/text/safeText";
+import { filterValue } from "../caseFilter";
 
 /** The filter for the cases in which the agent called a tool; null if its name cannot be written in a filter. */
 export function toolFilter({ name }: Pick<ToolFigures, "name">): string | null {
-  return /["\n,]/.test(name) ? null : /^[\w.-]+$/.test(name) ? `tool:${name}` : `tool:"${name}"`;
+  return /[\n,]/.test(name) ? null : `tool:${filterValue(name)}`;
 }
 
 export function toolsMarkdown(tools: readonly ToolFigures[]): string {
