@@ -12,7 +12,7 @@ import { numText, secondsText } from "../../../components/text/numberFormats";
 import { usePrinting, useRowWindow } from "../../../components/tables/useTableRows";
 import styles from "./Spans.module.css";
 import { SpanDetails } from "./SpanDetails";
-import { type Figures, costText, figuresOf, spansMarkdown, tokensText } from "./spanFigures";
+import { type Figures, costText, figuresOf, shortName, spansMarkdown, tokensText } from "./spanFigures";
 import { type Bar, type TimeWindow, barsOf, spansIn, tickText, ticks, timeOf } from "./timeScale";
 import { useZoom } from "./useZoom";
 
@@ -151,11 +151,6 @@ function nesting({ spans }: SpansPage): CSSProperties {
   return { "--deepest": Math.min(deepest, DEEPEST) } as CSSProperties;
 }
 
-/** A name without its kind: `execute_tool look` is the tool look. */
-function short({ kind, name }: SpanPart): string {
-  return kind === "tool" || kind === "agent" ? name.replace(/^(execute_tool|invoke_agent) (?=\S)/, "") : name;
-}
-
 interface RowProps {
   index: number;
   /** Pixels from the top; null where every row is drawn, one below the other. */
@@ -192,7 +187,7 @@ function Row({ index, start, measure, span, figures, has, bar, on, choose, zoomT
               ✕<span className="hidden"> failed</span>{" "}
             </span>
           )}
-          {short(span)}
+          {shortName(span)}
         </button>
       </span>
       <span role="cell" className={styles.track}>

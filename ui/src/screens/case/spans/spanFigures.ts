@@ -44,12 +44,18 @@ export function costText({ cost }: Figures): string {
   return cost === null ? "" : moneyText(cost);
 }
 
+/** The name of what a span calls, without its kind: `execute_tool look` is the tool look, and so is a span that has this tool among its attributes. */
+export function shortName({ kind, name, attributes }: SpanPart): string {
+  const tool = kind === "tool" && attributes.find((one) => one.name === "gen_ai.tool.name")?.value.text;
+  return tool || (kind === "tool" || kind === "agent" ? name.replace(/^(execute_tool|invoke_agent) (?=\S)/, "") : name);
+}
+
 /** The waterfall as a table. */
 export function spansMarkdown(page: SpansPage): string {
   const figures = figuresOf(page);
   const rows = page.spans.map((span, index) => {
     const own = figures[index] ?? ownFigures(span);
-    const name = `${"· ".repeat(span.depth)}${span.kind === "turn" ? "" : `${span.kind} `}${safeText(span.name)}`;
+    const name = `${"· ".repeat(span.depth)}${span.kind === "turn" ? "" : `${span.kind} `}${safeText(shortName(span))}`;
     return [mdText(name), span.start === null ? UNKNOWN : secondsText(span.start), secondsText(span.seconds), tokensText(own) || UNKNOWN, costText(own) || UNKNOWN];
   });
   return `${mdTable(["What", "Starts at", "Duration", "Tokens in → out", "Cost"], rows, [1, 2, 3, 4])}\n`;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { SpanPart, SpansPage } from "../../../data/types";
 import { agreementText, votesText } from "../judges/votesText";
-import { figuresOf, spansMarkdown } from "./spanFigures";
+import { figuresOf, shortName, spansMarkdown } from "./spanFigures";
 import { barsOf, panBy, readWindow, spansIn, tickText, ticks, writeWindow, zoomBy } from "./timeScale";
 
 const span = (start: number | null, seconds: number | null, timing: SpanPart["timing"] = "clock"): SpanPart => ({ start, seconds, timing }) as SpanPart;
@@ -57,7 +57,7 @@ describe("a window of the time", () => {
 });
 
 describe("tokens and cost", () => {
-  const model = (turn: number, input: number | null, cost: number | null) => ({ kind: "model", name: "m|x", depth: 1, turn, start: 0, seconds: 1, input_tokens: input, output_tokens: input, cost }) as SpanPart;
+  const model = (turn: number, input: number | null, cost: number | null) => ({ kind: "model", name: "m|x", depth: 1, turn, start: 0, seconds: 1, input_tokens: input, output_tokens: input, cost, attributes: [] }) as unknown as SpanPart;
   const turn = (index: number) => ({ ...model(index, null, null), kind: "turn", name: "turn", depth: 0 }) as SpanPart;
   const spans = page(2, turn(0), model(0, 10, 0.5), model(0, 20, 0.25), turn(1), model(1, 5, 0.1), model(1, null, null), turn(2));
   it("of a turn are the sums of its requests, and unknown where one is", () => {
@@ -65,6 +65,20 @@ describe("tokens and cost", () => {
     expect(turns.map(({ input, cost }) => [input, cost])).toEqual([[30, 0.75], [5, null], [null, null]]);
   });
   it("are in the table to copy", () => expect(spansMarkdown(spans)).toContain("| · model m\\|x | 0 ms | 1 s | 10 → 10 | $0.500 |"));
+});
+
+describe("the name of a span", () => {
+  it.each([
+    ["tool", "execute_tool", "get_order", "get_order"],
+    ["tool", "running", "get_order", "get_order"],
+    ["tool", "execute_tool look", "", "look"],
+    ["tool", "execute_tool", "", "execute_tool"],
+    ["agent", "invoke_agent desk", "get_order", "desk"],
+    ["model", "execute_tool x", "get_order", "execute_tool x"],
+  ])("of the kind %s, named %s, with the tool %j: %s", (kind, name, tool, shown) => {
+    const attributes = tool ? [{ name: "gen_ai.tool.name", value: { text: tool } }] : [];
+    expect(shortName({ kind, name, attributes } as unknown as SpanPart)).toBe(shown);
+  });
 });
 
 describe("how votes fell", () => {
