@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { useDeferredValue, useState } from "react";
 import { Link, useParams } from "wouter";
 import { useAddress } from "../../app/address";
 import { bind, stepFocus, useKeys } from "../../app/keyboard";
@@ -33,7 +33,7 @@ export function BlessScreen() {
   const preview = useQuery<BlessPage, SourceError>({
     queryKey: [path, JSON.stringify(request)],
     queryFn: async ({ signal }) => (await source.send<BlessPage>("POST", `${path}/preview`, { body: request, signal })).body,
-    enabled: !filter || filter.cases !== null,
+    enabled: !filter || filter.cases !== null || Boolean(filter.problem),
     staleTime: Number.POSITIVE_INFINITY,
     placeholderData: (before) => before,
   });
@@ -50,17 +50,20 @@ interface FilteredCases {
   text: string;
   /** Where the run's page has this filter. */
   run: string;
-  /** The positions of the cases that match it and did not pass; null until the table is read. */
+  /** The positions of the cases that match it and did not pass; null until the table is read, and if the filter cannot be read. */
   cases: number[] | null;
+  /** Why the filter cannot be read: then it matches every case. */
+  problem: string;
   error: SourceError | null;
 }
 
-/** The cases of a filtered table that can be blessed; null without a filter that can be read. */
+/** The cases of a filtered table that can be blessed; null without a filter. */
 function useFilteredCases(run: string, text: string, judging: string | null): FilteredCases | null {
   const { table, complete, error } = useTableOf(text ? run : null, text, "", judging);
-  if (!text || (complete && table.filter.problem)) return null;
-  const cases = complete ? positionsToBless(table.taken) : null;
-  return { text, run: pathOf(`/runs/${encodeURIComponent(run)}`, { q: text, judging }), cases, error };
+  if (!text) return null;
+  const problem = complete ? table.filter.problem : "";
+  const cases = complete && !problem ? positionsToBless(table.taken) : null;
+  return { text, run: pathOf(`/runs/${encodeURIComponent(run)}`, { q: text, judging }), cases, problem, error };
 }
 
 function addTrial(trials: Record<string, number>, position: number, trial: number): string {
@@ -85,6 +88,7 @@ function Review({ page, filter, request, path, again, choose, force }: ReviewPro
   const [ticked, setTicked] = useState<ReadonlySet<number>>(new Set()); // a case is accepted by a person who has seen it
   const [lose, setLose] = useState(false);
   const change = useChange<BlessedPage>();
+  const reviewed = useDeferredValue(page.cases, page.cases.slice(0, FIRST_SHOWN));
   const ready = changedCases(page.cases);
   const accepted = ready.filter(({ position }) => ticked.has(position));
   const lost = lostComments(page, accepted);
@@ -106,9 +110,9 @@ function Review({ page, filter, request, path, again, choose, force }: ReviewPro
         <ErrorNote key={index} error={{ message: problem }} />
       ))}
       {!page.cases.length && (
-        <Empty inside title="Nothing to bless" does={`${filter ? "Every case that matches the filter passed or was not run" : "No case of this run failed"}. From a case's own page any case can be blessed.`} to={`/runs/${page.run_id}`} toName="Back to the run" />
+        <Empty inside title="Nothing to bless" does={`${filter?.cases ? "Every case that matches the filter passed or was not run" : "No case of this run failed"}. From a case's own page any case can be blessed.`} to={`/runs/${page.run_id}`} toName="Back to the run" />
       )}
-      {page.cases.map((one) => (
+      {reviewed.map((one) => (
         <CaseReview key={one.position} run={page.run_id} one={one} on={ticked.has(one.position)} toggle={(on) => toggle(one.position, on)} choose={(trial) => choose(one.position, trial)} />
       ))}
       {page.cases.length > 0 && (
@@ -139,6 +143,7 @@ function Review({ page, filter, request, path, again, choose, force }: ReviewPro
   );
 }
 
+const FIRST_SHOWN = 50; // cases that are drawn before the others
 const NOTHING_TICKED = "tick a case";
 const BOX = "input[type=checkbox]";
 const BOXES = `section[data-status] ${BOX}`;
@@ -224,7 +229,8 @@ function Head({ page, filter, command }: { page: BlessPage; filter: FilteredCase
         The answers, tool calls and stated keys of the final state that you accept become the expectation. Check each case: a mistake that you accept is no longer
         detected.
       </p>
-      {filter && (
+      {filter?.problem && <ErrorNote error={{ message: `${filter.problem} All failed cases are shown.` }} />}
+      {filter?.cases && (
         <p>
           Only cases that match the filter <code><Breakable text={filter.text} /></code> and did not pass: {numText(page.cases.length)}.{" "}
           <Link href={`/runs/${page.run_id}/bless`}>All failed cases</Link>
