@@ -118,6 +118,43 @@ def test_so_many_wait_aside_and_no_more() -> None:
     assert sorted(finished) == list(range(12))
 
 
+def test_jobs_in_flight_are_at_most_those_in_parallel_while_others_wait_for_their_commit() -> None:
+    in_flight: list[int] = []
+
+    async def run() -> None:
+        free, all_have_begun = asyncio.Event(), asyncio.Event()
+
+        async def work(job: int, _: Slot) -> int:
+            if job == 5:
+                all_have_begun.set()
+            if job > 1:
+                await free.wait()
+            return job
+
+        async def look() -> None:
+            await all_have_begun.wait()
+            in_flight.append(executor.in_flight)
+            free.set()
+
+        async def commit(_: int) -> None:
+            await free.wait()
+
+        executor: LocalExecutor[int, int] = LocalExecutor(
+            work,
+            abandoned=lambda job, _: job,
+            on_done=lambda _: None,
+            commit=commit,
+            concurrency=4,
+            shortest_timeout=None,
+            commits_aside=2,
+        )
+        await asyncio.gather(executor.run(iter(range(6))), look())
+        in_flight.append(executor.in_flight)
+
+    asyncio.run(run())
+    assert in_flight == [4, 0]  # six have begun, and two of them wait for their commit
+
+
 def test_metrics_of_one_trial_ask_at_the_same_time() -> None:
     meeting = Meeting(2)
     one = {"threshold": 1.0, "judge_model_options": {"num_samples": 1}}

@@ -64,6 +64,14 @@ class TestARunThatWasStarted:
         assert last["counts"] == page["counts"] == {"passed": 8, "failed": 4}
         assert (last["done"], last["trials"], last["trials_planned"]) == (CASES, 2 * CASES, 2 * CASES)
 
+    def test_has_no_more_trials_in_flight_than_are_not_stored(self, server: Server) -> None:
+        run = server.start(concurrency=3)
+        events = (one.data for one in server.listen(run) if one.name == "progress")
+        open_gate(server.folder, CASES - 1)
+        last = next(one for one in events if one["trials"] == CASES - 1)
+        open_gate(server.folder, CASES)
+        assert (last["in_flight"], last["state"]) == (1, "running")
+
     def test_shows_the_finished_trials_of_an_undecided_case(self, server: Server) -> None:
         agent = server.folder / "gated.py"
         agent.write_text(agent.read_text().replace("number = int(text.split()[-1])", COUNT_CALLS))

@@ -87,8 +87,8 @@ class LocalExecutor(Generic[Job, Done]):
 
     @property
     def in_flight(self) -> int:
-        """The number of jobs that have begun and are not done."""
-        return len(self._active)
+        """The number of jobs that have a place: at most `concurrency`. Another thread may read it."""
+        return max(0, len(self._active) - len(self._aside))
 
     def set_aside(self, slot: Slot) -> None:
         """Give the place of a job that only waits for a judge or its commit to the next job."""

@@ -51,7 +51,7 @@ class LiveProgress(PageModel):
     seconds: float
     """The time that processes have spent on it."""
     in_flight: int
-    """Trials that run now."""
+    """Trials that run now: at most those in parallel, without those that wait for a judge or their commit."""
     lost_workers: str
     """The workers that were lost so far, with the attempts at trials; empty if none was."""
     spent: float | None
@@ -351,6 +351,7 @@ class Follower:
             run_id=self.run_id,
             done=sum(standing.counts.values()),
             trials_planned=max(self._planned, standing.trials),
+            in_flight=min(standing.in_flight, left),  # a trial has its place until its commit is reported
             rate=rate if running else None,
             seconds_left=left / rate if rate and running else None,
             spent=sum(known) if known else None,
