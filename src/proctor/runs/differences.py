@@ -240,7 +240,7 @@ def _metric(name: str, before: _Measured, now: _Measured) -> Iterator[RunDiffere
     raw, before, now = (before[1], now[1]), (before[0], _normalize(before[1])), (now[0], _normalize(now[1]))
     differences = [*_own(name, before, now), *_options(name, before[1], now[1])]
     yield from differences
-    is_told = bool(differences) or (raw[0] != raw[1] and before[1] == now[1])  # or only the spelling differs
+    is_told = bool(differences) or raw[0] != raw[1]  # or the same criterion is written differently
     if before[0] and now[0] and _is_other_code(before[0], now[0], is_told=is_told):
         yield RunDifference("code", f"the metric {name} is not defined as it was (its code, or a default)")
 

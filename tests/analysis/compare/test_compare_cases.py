@@ -424,12 +424,19 @@ def test_without_a_case_that_has_all_scores_the_means_are_shown_as_unknown() -> 
     assert numbers(partly.measure("quality"))[:3] == ("unknown",) * 3
 
 
-def test_a_case_that_fails_and_has_no_verdict_in_the_base_is_listed() -> None:
+@pytest.mark.parametrize("trials", ["FF", "PF"])
+def test_a_case_that_was_in_error_and_fails_is_no_longer_in_error_with_both_reasons(trials: str) -> None:
     base = [*cases("PP", "PP"), case("2", "EE", reason="the service was down")]
-    found = compared(base, cases("PP", "PP", "FF"))
-    assert [(one.eval_id, one.change, one.reason) for one in found.cases] == [
-        ("2", CaseChange.MISSING, "the service was down")
+    found = compared(base, [*cases("PP", "PP"), case("2", trials, reason="the price is 4")])
+    assert [(one.eval_id, one.change, one.reason, one.before) for one in found.cases] == [
+        ("2", CaseChange.NO_LONGER_IN_ERROR, "the price is 4", "the service was down")
     ]
+    assert found.outcome is Change.INCONCLUSIVE
+
+
+def test_a_case_that_was_in_error_and_lacks_verdicts_in_the_candidate_has_missing_verdicts() -> None:
+    found = compared(cases("PP", "PE"), cases("PP", "EE"))
+    assert [(one.eval_id, one.change) for one in found.cases] == [("1", CaseChange.MISSING)]
 
 
 def test_a_case_that_failed_and_is_now_in_error_is_listed_with_its_error_and_is_no_fall() -> None:

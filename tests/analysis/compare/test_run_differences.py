@@ -118,6 +118,7 @@ def test_another_code_of_the_function_that_plays_users_is_named() -> None:
     ]
     del before[0].options["user_code"]  # of an older run it is not known
     assert find_differences(before, after) == []
+    assert incomparable_metrics(before[1].sets, after[1].sets) == frozenset()
 
 
 def _user_model(manifest: Manifest, judging: Judging) -> None:
@@ -220,6 +221,16 @@ def test_another_spelling_of_the_same_criterion_is_not_a_difference() -> None:
     after[1].sets[0].metrics[0].definition = "other"
     assert find_differences(run(), after) == []
     assert incomparable_metrics(run()[1].sets, after[1].sets) == frozenset()
+
+
+def test_a_metric_by_default_is_the_same_as_one_with_its_threshold_in_the_config() -> None:
+    """A metric that the config does not name has no criterion in its definition."""
+    before = run()
+    del before[1].sets[0].config["criteria"]["tool_trajectory_avg_score"]
+    before[1].sets[0].metrics[1].definition = "without a criterion"
+    after = run()
+    after[1].sets[0].config["criteria"]["tool_trajectory_avg_score"] = 1.0
+    assert find_differences(before, after) == []
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from proctor.schema.analysis.comparison import CaseChange, Trials
 from proctor.schema.results.score import Outcome
 from proctor.web.pages.runs.load_run import direction_of
 
-_CASE = BriefCase(Outcome.PASSED, Trials(0, 0), 0, {}, (), frozenset(), {}, "")
+_CASE = BriefCase(Outcome.PASSED, Trials(0, 0), 0, {}, (), frozenset(), {}, "the reason")
 
 
 def case(outcome: Outcome, passed: int, failed: int = 0, error: int = 0) -> BriefCase:
@@ -48,7 +48,7 @@ def case(outcome: Outcome, passed: int, failed: int = 0, error: int = 0) -> Brie
             id="no trial passed, now in error",
         ),
         pytest.param(
-            case(Outcome.ERROR, 0, error=4), case(Outcome.FAILED, 0, 4), "missing", id="in error, now failed"
+            case(Outcome.ERROR, 0, error=4), case(Outcome.FAILED, 0, 4), None, id="in error, now failed"
         ),
         pytest.param(
             case(Outcome.ERROR, 0, error=4), case(Outcome.PASSED, 4), "better", id="in error, now passed"
@@ -64,7 +64,8 @@ def case(outcome: Outcome, passed: int, failed: int = 0, error: int = 0) -> Brie
 def test_a_change_is_that_of_a_comparison(before: BriefCase, now: BriefCase, change: str | None) -> None:
     assert direction_of(before, now) == change
     compared = changed_cases(Pairs([(("set", "case", 0), before, now)]))
-    assert [_DIRECTIONS[one.change] for one in compared] == ([change] if change else [])
+    directions = [_DIRECTIONS[one.change] for one in compared if not one.before]
+    assert directions == ([change] if change else [])
 
 
 _DIRECTIONS = {

@@ -2296,6 +2296,8 @@ export interface components {
             ] | null;
             /** Reason */
             reason: string;
+            /** Before */
+            before: string;
             /** Base Position */
             base_position: number | null;
             /** Candidate Position */

@@ -83,7 +83,7 @@ _CASE_ROLES: dict[CaseChange, Role] = {
     CaseChange.MISSING: "error",
     CaseChange.NOW_IN_ERROR: "error",
     CaseChange.NOW_PASSES: "good",
-    CaseChange.NO_LONGER_IN_ERROR: "good",
+    CaseChange.NO_LONGER_IN_ERROR: "warning",
     CaseChange.FEWER_TRIALS: "warning",
     CaseChange.MORE_TRIALS: "warning",
     CaseChange.WITHIN_NOISE: "dim",
@@ -173,11 +173,12 @@ def _case_item(case: ChangedCase, names: Mapping[str, str], look: Look, *, short
         metric = Span(case.metric, drawn=names.get(case.metric), is_data=True)
         parts.append([metric, Span(f" {was} {look.marks.arrow} {is_now}")])
         moved = f"{case.metric}={was} -> {is_now}"
-    label, prefix = ("before", "before: ") if case.change in _RECOVERED else ("reason", "")
+    is_before = case.change in _RECOVERED and not case.before
+    reason = Reason("before", case.reason, "before: ") if is_before else Reason("reason", case.reason)
     return Item(
         case.name,
         parts,
-        [Reason(label, case.reason, prefix)] if case.reason else [],
+        [one for one in (reason, Reason("before", case.before, "before: ")) if one.text],
         drawn_name=case.eval_id if short else None,
         record=(case.change.value.upper(), case.name, f"{before} -> {now}", moved),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from sys import intern
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -382,18 +382,15 @@ def _name(key: Key) -> str:
 _VERDICT_CHANGES = {
     (Outcome.PASSED, Outcome.FAILED): CaseChange.NOW_FAILS, (Outcome.FAILED, Outcome.PASSED): CaseChange.NOW_PASSES,
 }  # fmt: skip
-_CHANGES_WITHOUT_VERDICT = {  # before or now: a case without one before that now fails may have fallen
-    (Outcome.ERROR, Outcome.FAILED): CaseChange.MISSING, (Outcome.NOT_RUN, Outcome.FAILED): CaseChange.MISSING,
-    (Outcome.ERROR, Outcome.PASSED): CaseChange.NO_LONGER_IN_ERROR,
+_CHANGES_WITHOUT_VERDICT = {  # before or now: a case that was not run before and now fails may have fallen
+    (Outcome.NOT_RUN, Outcome.FAILED): CaseChange.MISSING, (Outcome.ERROR, Outcome.PASSED): CaseChange.NO_LONGER_IN_ERROR,
+    (Outcome.ERROR, Outcome.FAILED): CaseChange.NO_LONGER_IN_ERROR, (Outcome.ERROR, Outcome.INCONCLUSIVE): CaseChange.NO_LONGER_IN_ERROR,
     (Outcome.FAILED, Outcome.ERROR): CaseChange.NOW_IN_ERROR, (Outcome.INCONCLUSIVE, Outcome.ERROR): CaseChange.NOW_IN_ERROR,
 }  # fmt: skip
 
 
 def changed_cases(pairs: Pairs, *, deterministic: bool = False) -> list[ChangedCase]:
-    """Return the cases that are not as they were: by kind, and within a kind those that moved most first.
-
-    For a deterministic agent, no change is noise.
-    """
+    """Return the cases that changed, by kind, then by size. No change of a `deterministic` agent is noise."""
     cases = [
         ([*CaseChange].index(case.change), -_size_of_change(before, now), case)
         for key, before, now in pairs.both
@@ -421,11 +418,13 @@ def change_of(before: BriefCase, now: BriefCase, *, deterministic: bool = False)
 def _changed_case(key: Key, before: BriefCase, now: BriefCase, *, deterministic: bool) -> ChangedCase | None:
     if (change := change_of(before, now, deterministic=deterministic)) is None:
         return None
+    has_both = change is CaseChange.NO_LONGER_IN_ERROR and now.outcome is not Outcome.PASSED and now.reason
     uses_base = change is CaseChange.NOW_PASSES or _lacks_verdict(before) or not now.reason
-    described = before if uses_base else now
+    described = before if uses_base and not has_both else now
     metric = _metric_of_change(described, before, now)
     scores = (before.scores[metric], now.scores[metric]) if metric else None
-    return ChangedCase(*key[:2], change, before.trials, now.trials, metric, scores, described.reason)
+    case = ChangedCase(*key[:2], change, before.trials, now.trials, metric, scores, described.reason)
+    return replace(case, before=before.reason) if has_both else case
 
 
 def _metric_of_change(described: BriefCase, before: BriefCase, now: BriefCase) -> str:

@@ -67,13 +67,13 @@ class CaseChange(StrEnum):
     """Its verdict changed from passed to failed."""
     MISSING = "missing"
     """Verdicts are missing (an error, or not run), and the case may have fallen: it passed at least one trial in the baseline and has
-    no verdict in the candidate, or it fails and has no verdict in the baseline."""
+    no verdict in the candidate, or it fails and was not run in the baseline."""
     NOW_IN_ERROR = "now_in_error"
     """No trial passed in the baseline, and it is in error now: an error is not a verdict, so that it is neither better nor worse."""
     NOW_PASSES = "now_passes"
     """Its verdict changed from failed to passed."""
     NO_LONGER_IN_ERROR = "no_longer_in_error"
-    """It was in error in the baseline and passes now; the missing verdicts may have been passes, so that it is no improvement."""
+    """It was in error in the baseline and has a verdict now; the missing verdicts may have been any, so that it is neither better nor worse."""
     FEWER_TRIALS = "fewer_pass"
     """Its verdict is unchanged, and a smaller share of its trials passes."""
     MORE_TRIALS = "more_pass"
@@ -151,7 +151,9 @@ class ChangedCase:
     scores: tuple[float, float] | None = None
     """Its score in the baseline and in the candidate."""
     reason: str = ""
-    """Why the case failed, in one line: for a fix, why it failed in the baseline."""
+    """Why the case failed, in one line: for a case that passes now, why it did not in the baseline."""
+    before: str = ""
+    """The error of the baseline, if the case is no longer in error and does not pass."""
 
     __bool__ = refuse_truth
 

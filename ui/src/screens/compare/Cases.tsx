@@ -106,7 +106,7 @@ function columnsOf(several: boolean): Column<ChangedLine>[] {
     { id: "change", head: "Change", width: "200px", narrow: "150px", cell: (one) => <Outcome outcome={markOf(one)}>{CHANGES[one.change][0]}</Outcome> },
     { id: "trials", head: "Trials", width: "184px", optional: true, cell: (one) => <Trials one={one} /> },
     { id: "metric", head: "Metric", width: "minmax(132px, 1.2fr)", optional: true, cell: (one) => <Moved one={one} /> },
-    { id: "why", head: "Why", width: "minmax(0, 2fr)", below: "narrow", cell: ({ reason }) => reason && <span className={styles.why} title={reason}><Prose text={reason} /></span> },
+    { id: "why", head: "Why", width: "minmax(0, 2fr)", below: "narrow", cell: (one) => <Why {...one} /> },
   ];
 }
 
@@ -141,4 +141,10 @@ function None({ filtered, missing, showAll }: { filtered: boolean; missing: bool
       <Button action="showAll" does="show all cases" onClick={showAll}>Show all cases</Button>
     </Empty>
   );
+}
+
+/** Why a case fails; of one that was in error, the error, too. */
+function Why({ reason, before }: Pick<ChangedLine, "reason" | "before">) {
+  const text = before ? `${reason}; before: ${before}` : reason;
+  return text && <span className={styles.why} title={text}><Prose text={text} /></span>;
 }

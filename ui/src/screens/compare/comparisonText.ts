@@ -10,7 +10,7 @@ export const CHANGES: Readonly<Record<ChangedLine["change"], [word: string, outc
   missing: [capital(CHANGE_WORDS.missing[0]), "error"],
   now_in_error: [capital(CHANGE_WORDS.now_in_error[0]), "error"],
   now_passes: [capital(CHANGE_WORDS.now_passes[0]), "better"],
-  no_longer_in_error: [capital(CHANGE_WORDS.no_longer_in_error[0]), "better"],
+  no_longer_in_error: [capital(CHANGE_WORDS.no_longer_in_error[0]), "inconclusive"],
   fewer_pass: [capital(CHANGE_WORDS.fewer_pass[0]), "inconclusive"],
   more_pass: [capital(CHANGE_WORDS.more_pass[0]), "inconclusive"],
   within_noise: [capital(CHANGE_WORDS.within_noise[0]), "inconclusive"],

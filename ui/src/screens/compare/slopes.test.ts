@@ -3,7 +3,7 @@ import type { ChangedLine } from "../../data/types";
 import { measuresOf, slopesOf, spread } from "./slopes";
 
 function one(eval_id: string, change: ChangedLine["change"], base: string, candidate: string, scores: [number, number] | null = null): ChangedLine {
-  return { eval_set_id: "set", eval_id, change, base, candidate, base_text: textOf(base), candidate_text: textOf(candidate), metric: "m", scores, reason: "", base_position: 0, candidate_position: 0 };
+  return { eval_set_id: "set", eval_id, change, base, candidate, base_text: textOf(base), candidate_text: textOf(candidate), metric: "m", scores, reason: "", before: "", base_position: 0, candidate_position: 0 };
 }
 const textOf = (trials: string) => `${trials.split("p").length - 1}/${trials.length}`;
 const drawn = (cases: ChangedLine[], measure: "trials" | "score" = "trials") =>

@@ -14,7 +14,7 @@ export interface Slope {
   tone: SlopeTone;
 }
 
-const TONES: Readonly<Record<ChangedLine["change"], SlopeTone>> = { now_fails: "worse", missing: "same", now_in_error: "same", now_passes: "better", no_longer_in_error: "better", fewer_pass: "same", more_pass: "same", within_noise: "same" };
+const TONES: Readonly<Record<ChangedLine["change"], SlopeTone>> = { now_fails: "worse", missing: "same", now_in_error: "same", now_passes: "better", no_longer_in_error: "same", fewer_pass: "same", more_pass: "same", within_noise: "same" };
 
 /** What can be drawn, the most telling first: with one trial a case, the share that passed is only 0 or 1. */
 export function measuresOf(cases: readonly ChangedLine[]): SlopeMeasure[] {

@@ -123,6 +123,8 @@ class ChangedLine(PageModel):
     scores: tuple[float, float] | None
     reason: str
     """Why it fails; of a case that now passes, why it did not before."""
+    before: str
+    """The error of the base, if the case is no longer in error and does not pass."""
     base_position: int | None
     """Its position in the base; null if unknown."""
     candidate_position: int | None

@@ -288,7 +288,9 @@ def direction_of(before: BriefCase, now: BriefCase) -> Direction | None:
             return "worse"
         case CaseChange.MISSING | CaseChange.NOW_IN_ERROR:
             return "missing"
-        case CaseChange.NOW_PASSES | CaseChange.NO_LONGER_IN_ERROR | CaseChange.MORE_TRIALS:
+        case CaseChange.NOW_PASSES | CaseChange.MORE_TRIALS:
+            return "better"
+        case CaseChange.NO_LONGER_IN_ERROR if now.outcome is Outcome.PASSED:
             return "better"
     return None
 
