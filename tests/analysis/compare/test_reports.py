@@ -265,6 +265,13 @@ def test_a_notebook_has_the_table_of_the_measures() -> None:
     assert "Metrics:" not in html
 
 
+def test_a_notebook_has_every_next_step() -> None:
+    html = comparison_html(
+        comparison(next_steps=[f"step {number}: proctor eval bot.py" for number in range(9)])
+    )
+    assert html.count("<code>proctor eval bot.py</code>") == 9
+
+
 def test_off_a_terminal_it_is_plain() -> None:
     out = io.StringIO()
     write_comparison(comparison(), out)

@@ -9,7 +9,7 @@ from hypothesis import example, given, strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from proctor.reports.base import load_report
+from proctor.reports.base import ReportOptions, load_report
 from proctor.reports.formats.markdown import MOST, MOST_RUNS
 from proctor.reports.formats.markdown_text import code, sentence, table, table_row
 from proctor.schema.evidence.trial import Failure
@@ -17,7 +17,7 @@ from proctor.schema.results.run_result import Outcome, RunResult, SetSummary
 from proctor.schema.results.score import MetricScore, Score
 from tests.reports.generated_runs import runs
 from tests.reports.hostile_texts import GROUPS, everywhere, for_each_text
-from tests.reports.sample_runs import E, F, P, case, good, metric, run, sketch, trial, wrong_covers
+from tests.reports.sample_runs import E, F, P, case, crashed, good, metric, run, sketch, trial, wrong_covers
 from tests.reports.terminal.test_hostile import bad_characters
 
 GITHUB_TAKES = 65_536
@@ -173,6 +173,25 @@ def test_printed_and_omitted_cases_add_up() -> None:
     text = text_of(run(*(case(f"f{n}", F, reason="x") for n in range(320))))
     assert text.count("\n| ✕ failed | ") == MOST
     assert f"… and {320 - MOST} more that did not pass" in text
+
+
+@pytest.mark.parametrize("only_different", [False, True])
+def test_several_agents_are_side_by_side_and_each_has_a_section(only_different: bool) -> None:
+    first, second = (
+        run(good("a"), wrong_covers(), crashed(), agent="main"),
+        run(good("a"), good("two_turn_booking"), crashed(), agent="branch"),
+    )
+    out = io.StringIO()
+    options = ReportOptions(only_different=only_different)
+    load_report("markdown").write([first, second], out, options=options)
+    text = out.getvalue()
+    page(text)
+    assert text.startswith("agents: ")
+    assert "\n| case | main | branch | score of |\n" in text
+    assert text.index("## `main`\n\n### ✕ failed") < text.index("## `branch`\n\n### ! error")
+    same = crashed().eval_id
+    assert (f"| `booking/{same}` |" in text) == (not only_different)
+    assert ("2 of 3 cases are the same for all agents" in text) == only_different
 
 
 @pytest.mark.slow

@@ -27,6 +27,20 @@ NARROW = f"""\
 """
 
 
+def test_a_very_long_name_has_several_lines_and_the_other_rows_one() -> None:
+    out = io.StringIO()
+    rows = [["failed", "x" * 125, "0.50"], ["passed", "short", "1.00"]]
+    columns = [Column(), Column("case", wraps=True, is_name=True), Column("score", right=True)]
+
+    draw_blocks(lambda _: [text_table(columns, rows)], out, ReportOptions(width=60, color=False))
+
+    lines = out.getvalue().splitlines()
+    name = lines[1].split()[1]
+    assert lines[1].split() == ["failed", name, "0.50"]
+    assert 28 <= len(name) < 60
+    assert lines[-1].split() == ["passed", "short", "1.00"]
+
+
 @pytest.mark.parametrize(
     ("width", "drawn"), [pytest.param(80, WIDE, id="room"), pytest.param(50, NARROW, id="no room")]
 )

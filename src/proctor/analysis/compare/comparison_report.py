@@ -204,7 +204,10 @@ _MOST_METRICS = 4
 
 
 def review_blocks(comparison: Comparison, look: Look, *, has_every_measure: bool = False) -> Iterator[Block]:
-    """Return the outcome, the cases that moved, the two questions, the metrics that changed or all measures, and the next steps."""
+    """Return the outcome, the cases that moved, the two questions, the metrics that changed or all measures, and the next steps.
+
+    `has_every_measure`: without a limit of lines, all measures and all steps.
+    """
     outcome = OUTCOMES[comparison.outcome]
     yield Verdict(look.marks.outcome(outcome), comparison.sentence, OUTCOME_ROLES[outcome])
     base, candidate = _review_run(comparison.base, look), _review_run(comparison.candidate, look)
@@ -219,7 +222,8 @@ def review_blocks(comparison: Comparison, look: Look, *, has_every_measure: bool
         yield measures_table(comparison, {}, look)
     elif changes := [*_metric_changes(comparison, look)]:
         yield Line(changes)
-    yield from map(_review_step, comparison.next_steps[: _MOST_NOTES - len(warnings)])
+    most = len(comparison.next_steps) if has_every_measure else _MOST_NOTES - len(warnings)
+    yield from map(_review_step, comparison.next_steps[:most])
 
 
 def _review_step(step: str) -> Block:

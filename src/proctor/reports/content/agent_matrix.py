@@ -155,6 +155,11 @@ def line_up(runs: Sequence[RunResult]) -> list[Row]:
     return rows
 
 
+def names_to_list(rows: Iterable[Row], *, only_different: bool) -> set[tuple[str, str]]:
+    """Return the names of the cases to list of each agent: of all rows, or of those that differ."""
+    return {(row.eval_set_id, row.eval_id) for row in rows if row.differs or not only_different}
+
+
 def _cases_by_name(cases: Sequence[CaseResult]) -> dict[tuple[str, str, int], CaseResult]:
     """Return the cases by name and number: two sets may share an id, and their cases are paired in order."""
     by_name: dict[tuple[str, str, int], CaseResult] = {}

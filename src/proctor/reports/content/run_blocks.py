@@ -92,15 +92,14 @@ def run_blocks(
 def _several_runs(
     runs: Sequence[RunResult], options: ReportOptions, list_cases: ListCases, look: Look
 ) -> Iterator[Block]:
-    from proctor.reports.content.agent_matrix import line_up, matrix_blocks
+    from proctor.reports.content.agent_matrix import line_up, matrix_blocks, names_to_list
 
     rows = line_up(runs)
     yield from matrix_blocks(runs, rows, look, only_different=options.only_different)
-    different = {(row.eval_set_id, row.eval_id) for row in rows if row.differs}
+    names = names_to_list(rows, only_different=options.only_different)
 
     def is_listed(case: CaseResult) -> bool:
-        is_different = (case.eval_set_id, case.eval_id) in different or not options.only_different
-        return is_different and (look.verbose or not case.passed)
+        return (case.eval_set_id, case.eval_id) in names and (look.verbose or not case.passed)
 
     for run in runs:
         yield Gap()

@@ -15,11 +15,13 @@ from urllib.parse import quote
 from proctor.common.safe_text import cut_text, encodable
 from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content import public_text
+from proctor.reports.content.agent_matrix import line_up, matrix_blocks, names_to_list
 from proctor.reports.content.case_digest import Digest, Foremost, rate_sentence
 from proctor.reports.content.case_words import WORDS
 from proctor.reports.content.failure_causes import SharedCauses
 from proctor.reports.content.public_text import place_of
 from proctor.reports.content.run_blocks import (
+    IsListed,
     agent_fact,
     figure_blocks,
     problem_table,
@@ -29,7 +31,7 @@ from proctor.reports.content.run_blocks import (
     verdict_block,
 )
 from proctor.reports.content.symbols import UNICODE
-from proctor.reports.content.text_blocks import Look
+from proctor.reports.content.text_blocks import Look, Table
 from proctor.reports.evidence.case_evidence import evidence_block
 from proctor.reports.formats import markdown_text as markdown
 from proctor.reports.formats.markdown_blocks import diff_lines, markdown_of, table_of, table_rows
@@ -41,6 +43,8 @@ ROOM = 60_000
 MOST = 50
 """Cases that are named of one run."""
 MOST_RUNS = 20
+_ROOM_OF_MATRIX = 10_000
+"""Characters of the rows of several agents side by side."""
 _LOOK = Look(UNICODE)
 _LONGEST_NAME = 120
 _LONGEST_EVIDENCE = 4_000
@@ -54,32 +58,57 @@ class MarkdownReport:
     def write(self, runs: Sequence[RunResult], out: TextIO, *, options: ReportOptions = DEFAULTS) -> None:
         """Write `runs` to `out`, each within its share of the room."""
         encoding = getattr(out, "encoding", None)
-        out.writelines(encodable(part, encoding) for part in _parts(runs, options.note, options.picture))
+        out.writelines(encodable(part, encoding) for part in _parts(runs, options))
 
 
-def _parts(runs: Sequence[RunResult], note: str, picture: str) -> Iterator[str]:
-    if note:
-        yield f"### {UNICODE.rest} nothing was run\n\n{code(note, _LONGEST_EVIDENCE)}\n\n"
+def _parts(runs: Sequence[RunResult], options: ReportOptions) -> Iterator[str]:
+    if options.note:
+        yield f"### {UNICODE.rest} nothing was run\n\n{code(options.note, _LONGEST_EVIDENCE)}\n\n"
     visible_runs = runs[:MOST_RUNS]
-    for run in visible_runs:
-        yield from _Section(run, ROOM // len(visible_runs), picture).parts()
-        picture = ""
+    if len(visible_runs) == 1:
+        yield from _Section(visible_runs[0], ROOM, options.picture).parts()
+    elif visible_runs:
+        yield from _several_agents(visible_runs, options)
     if left := Counter(WORDS[run.outcome] for run in runs[MOST_RUNS:]):
         counts = ", ".join(f"{count} {word}" for word, count in left.items())
         yield f"and {left.total()} more agents: {counts}\n"
 
 
-class _Section:
-    """The section about one run."""
+def _several_agents(runs: Sequence[RunResult], options: ReportOptions) -> Iterator[str]:
+    """Return the cases of the agents side by side, and a section for each agent below its name."""
+    rows = line_up(runs)
+    for block in matrix_blocks(runs, rows, _LOOK, only_different=options.only_different):
+        if isinstance(block, Table):
+            visible_rows = _fitting(table_rows(block), _ROOM_OF_MATRIX)
+            if left := len(block.rows) - len(visible_rows):
+                visible_rows.append(f"\n… and {left:,} more")
+            yield table_of(block, visible_rows)
+        else:
+            yield markdown_of([block])
+    names = names_to_list(rows, only_different=options.only_different)
+    picture = options.picture
+    for run in runs:
+        heading = f"## {code(run.agent)}\n\n"
+        yield heading
+        room = (ROOM - 2 * _ROOM_OF_MATRIX) // len(runs) - len(heading)
+        yield from _Section(
+            run, room, picture, lambda case: (case.eval_set_id, case.eval_id) in names
+        ).parts()
+        picture = ""
 
-    def __init__(self, run: RunResult, room: int, picture: str) -> None:
+
+class _Section:
+    """The section about one run, with the cases that are listed."""
+
+    def __init__(self, run: RunResult, room: int, picture: str, is_listed: IsListed = lambda _: True) -> None:
         self._run = run
         self._picture = picture
         self._room = room
         self._digest, self._foremost, self._causes = Digest(), Foremost(MOST), SharedCauses()
         for case in run.cases:
             self._digest.add(case)
-            self._foremost.add(case)
+            if is_listed(case):
+                self._foremost.add(case)
             self._causes.add(case)
 
     def parts(self) -> Iterator[str]:

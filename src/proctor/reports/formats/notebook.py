@@ -23,7 +23,18 @@ from proctor.reports.content.run_blocks import (
     verdict_block,
 )
 from proctor.reports.content.symbols import UNICODE
-from proctor.reports.content.text_blocks import Block, Fact, Line, Look, Note, Span, Spans, Table, Verdict
+from proctor.reports.content.text_blocks import (
+    Block,
+    Fact,
+    Line,
+    Look,
+    Note,
+    Reason,
+    Span,
+    Spans,
+    Table,
+    Verdict,
+)
 from proctor.schema.results.run_result import RunResult
 
 _LOOK = Look(UNICODE)
@@ -78,6 +89,8 @@ def _html(block: Block) -> str:
             return f"<p>{escape(label)}: {' · '.join(map(_spans, parts))}</p>"
         case Note(label, text):
             return f"<p>{escape(label)}: {_prose(public_text.hidden(text))}</p>"
+        case Reason(_, text, prefix):
+            return f"<p>{escape(clean(prefix))}<code>{escape(clean(public_text.hidden(text)))}</code></p>"
         case Table() if block.rows:
             return _table(block)
     return ""

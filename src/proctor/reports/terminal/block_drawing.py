@@ -50,6 +50,9 @@ _ROLE_STYLES: dict[Role, str] = {
 }
 _GAP = 2
 """Columns of the screen between two columns of a table."""
+_SHARE_OF_NAMES = 0.36
+_LONG_NAME = 28
+"""Names that are longer than this and their share of the page's width may have several lines."""
 _ITEM_INDENT = 4
 _REASON_INDENT = 8
 _REASON_LINES = 2
@@ -145,12 +148,17 @@ class _BlockDrawing:
         if any(column.heading for column in columns):
             rows.insert(0, [self._heading(column) for column in columns])
         widths = [max(map(_text_width, texts)) for texts in zip(*rows, strict=True)]
-        has_room = sum(widths) + _GAP * (len(widths) - 1) + 2 + block.indent <= self._page.width
         name = next((index for index, column in enumerate(columns) if column.is_name), None)
-        if name is None or has_room:
+        if name is None or self._has_room(widths, name, block.indent):
             self._draw_grid(map(_rich_column, columns), rows, 2 + block.indent)
         else:
             self._draw_below_names(columns, rows, widths, name, block.indent)
+
+    def _has_room(self, widths: Sequence[int], name: int, indent: int) -> bool:
+        """Return whether the rows fit if long names have several lines."""
+        least = min(widths[name], max(_LONG_NAME, int(_SHARE_OF_NAMES * self._page.width)))
+        others = sum(widths) - widths[name] + _GAP * (len(widths) - 1) + 2 + indent
+        return least + others <= self._page.width
 
     def _heading(self, column: Column) -> Text:
         heading = self._page.text(column.heading, "dim", lines=True)

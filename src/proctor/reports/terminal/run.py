@@ -142,7 +142,7 @@ def _others(
             else:
                 rest.append(case)
     if rest:
-        yield _case_table(rest, look)
+        yield from _case_table(rest, look)
     yield from _hidden_cases(hidden_counts, look)
     if counts.total():
         yield Gap()
@@ -155,8 +155,8 @@ def _hidden_cases(counts: Counter[Outcome], look: Look) -> Iterator[Line]:
             yield Line([Span(text, "dim")])
 
 
-def _case_table(cases: Sequence[CaseResult], look: Look) -> Table:
-    """Return a row for each case: its outcome, name and trials, and the score of each metric that decides."""
+def _case_table(cases: Sequence[CaseResult], look: Look) -> Iterator[Block]:
+    """Return a row for each case: its outcome, name and trials, and the score of each metric that decides if there is room."""
     has_trials = any(map(is_repeated, cases))
     names = max(text_width(f"{case.eval_set_id}/{case.eval_id}") for case in cases)
     room = look.width - min(names, int(_MOST_OF_PAGE_FOR_NAMES * look.width)) - _WIDTH_OF_OUTCOME
@@ -170,7 +170,9 @@ def _case_table(cases: Sequence[CaseResult], look: Look) -> Table:
     name, *others = ("\n".join([*[""] * (tallest - len(lines)), *lines]) for lines in headings)
     columns = [Column(), Column(name, wraps=True, is_name=True)]
     columns += [Column(text, right=index >= first_score) for index, text in enumerate(others, 1)]
-    return Table(columns, [_case_row(case, metrics, look, has_trials=has_trials) for case in cases])
+    yield Table(columns, [_case_row(case, metrics, look, has_trials=has_trials) for case in cases])
+    if digest.gating and not metrics:
+        yield Line([Span("scores: -v, or a wider terminal", "dim")])
 
 
 def _metric_headings(metrics: Mapping[str, str], digest: Digest, look: Look) -> Iterator[list[str]]:
