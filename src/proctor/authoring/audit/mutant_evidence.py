@@ -90,7 +90,7 @@ def _of_case(audit: AuditResult, case: CaseAudit) -> Iterator[Block]:
     for number, each in enumerate(audit.evidence, 1):
         yield Gap(is_everywhere=True)
         yield text_line(f"mutant {number}: {audit.operators[each.operator][0]}: {each.fault}", role="bad")
-        yield Evidence([TrialEvidence(0, [*_sections(each)])], reason="")
+        yield Evidence([TrialEvidence(0, [*_sections(each)])])
         yield from map(text_line, _pass_reasons(each.metrics))
 
 
