@@ -8,6 +8,7 @@ import re
 import tokenize
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -155,23 +156,22 @@ def _of_trial(
 
     An error that a turn has given as its reason is not repeated.
     """
-    earlier_blocks = _blocks(sections, None)
+    earlier_blocks, of_turns = _blocks(sections, None), [*chain.from_iterable(one.blocks for one in sections)]
     blocks = [
         block for block in _detail_blocks(score.details, metric.name, limit) if block not in earlier_blocks
     ]
-    if any(isinstance(block, Findings) for section in sections for block in section.blocks):
+    if any(isinstance(block, Findings) for block in of_turns):
         blocks = [block for block in blocks if not isinstance(block, Findings)]
     if score.failure is not None:
-        cause = cause_of(score.failure)
-        is_known = any(
-            isinstance(block, Remark) and cause.error in block.text
-            for section in sections
-            for block in section.blocks
-        )
-        blocks.append(
-            replace(cause, what=f"{metric.name}: {cause.what}", error="" if is_known else cause.error)
-        )
+        blocks.append(_metric_cause(metric, score.failure, of_turns))
     return blocks
+
+
+def _metric_cause(metric: MetricVerdict, failure: Failure, of_turns: Iterable[EvidenceBlock]) -> Cause:
+    """Return the cause of a metric's error, with its name."""
+    cause = cause_of(failure)
+    is_known = any(isinstance(block, Remark) and cause.error in block.text for block in of_turns)
+    return replace(cause, what=f"{metric.name}: {cause.what}", error="" if is_known else cause.error)
 
 
 def _of_turn(

@@ -164,15 +164,18 @@ def _case_table(cases: Sequence[CaseResult], look: Look) -> Iterator[Block]:
     metrics = _metrics_with_room(digest, room - (_WIDTH_OF_TRIALS if has_trials else 0))
     headings = [["case"]] if metrics or has_trials else [[]]
     headings += [["trials"], [f"{percent(cases[0].confidence)} % CI"]] if has_trials else []
-    first_score = len(headings)
-    headings += _metric_headings(metrics, digest, look)
-    tallest = max(map(len, headings))
-    name, *others = ("\n".join([*[""] * (tallest - len(lines)), *lines]) for lines in headings)
-    columns = [Column(), Column(name, wraps=True, is_name=True)]
-    columns += [Column(text, right=index >= first_score) for index, text in enumerate(others, 1)]
+    columns = _columns([*headings, *_metric_headings(metrics, digest, look)], first_score=len(headings))
     yield Table(columns, [_case_row(case, metrics, look, has_trials=has_trials) for case in cases])
     if digest.gating and not metrics:
         yield Line([Span("scores: -v, or a wider terminal", "dim")])
+
+
+def _columns(headings: Sequence[Sequence[str]], *, first_score: int) -> list[Column]:
+    """Return the columns: the outcome without a heading, the name, and one for each other heading; headings end on one line."""
+    tallest = max(map(len, headings))
+    name, *others = ("\n".join([*[""] * (tallest - len(lines)), *lines]) for lines in headings)
+    columns = [Column(text, right=index >= first_score) for index, text in enumerate(others, 1)]
+    return [Column(), Column(name, wraps=True, is_name=True), *columns]
 
 
 def _metric_headings(metrics: Mapping[str, str], digest: Digest, look: Look) -> Iterator[list[str]]:
