@@ -108,6 +108,9 @@ def test_turn_is_from_the_last_passing_run_to_the_first_that_did_not_pass() -> N
         ("pffe", "did not pass for 3 runs, since run run1 "),
         ("pfef", "did not pass for 3 runs, since run run1 "),
         ("pee", "could not be scored for 2 runs, since run run1 "),
+        ("pi", "is inconclusive in run run1 "),
+        ("pii", "is inconclusive for 2 runs, since run run1 "),
+        ("pie", "did not pass for 2 runs, since run run1 "),
     ],
 )
 def test_run_in_error_is_neither_a_failure_nor_a_pass(strip: str, sentence: str) -> None:

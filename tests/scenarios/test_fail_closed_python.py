@@ -87,7 +87,7 @@ def test_without_a_fault_it_passes() -> None:
         ({"only": {"greetings": ["hi", "ho"]}}, "no case 'ho'"),
         ({"tags": "smoke"}, "no case carries the tag smoke"),
         ({"metrics": []}, "'hi': nothing decides it"),
-        ({"metrics": "respons_match_score"}, "--metrics names 'respons_match_score'"),
+        ({"metrics": "respons_match_score"}, "metrics: the criteria do not have 'respons_match_score'"),
         ({"config": {}}, "'hi': nothing decides it"),
         ({"config": {"criteria": {}}}, "'hi': nothing decides it"),
         ({"config": {"critera": {"response_match_score": 0.8}}}, "did you mean `criteria`?"),

@@ -258,6 +258,7 @@ def test_run_is_found_by_id_by_unambiguous_prefix_or_as_the_latest(
     [
         ("abc", "'abc' is the beginning of 2 runs: abce5, abcd. Give more of it"),
         ("xyz", "No run named 'xyz' in"),
+        ("latst", ". Did you mean 'latest'? The newest: "),
         ("", "No run named '' in"),
         ("%", "No run named '%' in"),
         ("ABCD", "No run named 'ABCD' in"),

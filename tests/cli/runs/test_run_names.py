@@ -79,3 +79,19 @@ def test_name_before_the_first_run_is_reported(ids: list[str], arguments: list[s
     assert done.returncode == 2
     assert "No run 'latest~2': the store " in done.stderr
     assert " has 2 runs. `proctor runs` lists them" in done.stderr
+
+
+def test_cases_that_no_name_tells_apart_are_named_with_their_places(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for folder in ("north", "south"):
+        (tmp_path / folder).mkdir()
+        make_project(tmp_path / folder, case("a", "hello"))
+    files = [f"{folder}/cases.evalset.json" for folder in ("north", "south")]
+    assert in_this_process("eval", "north/agent.py", *files).returncode == 0
+    for name in ("a", "cases/a"):
+        message = in_this_process("show", "latest", name).stderr
+        assert "the run has 2 cases cases/a (north/cases.evalset.json" in message
+        assert "and south/cases.evalset.json" in message
+        assert "give one of the sets another `eval_set_id`" in message

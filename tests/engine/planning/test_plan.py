@@ -158,7 +158,11 @@ def test_a_stated_final_state_decides_by_itself() -> None:
             for kind, value in {"infinite": float("inf"), "unwritable": 10**5000}.items()
         ),
         pytest.param({"compat": "abk"}, "compat knows only 'adk'", id="compat"),
-        pytest.param({"metrics": ["respons_match_score"]}, "which the criteria do not have", id="metrics"),
+        pytest.param(
+            {"metrics": ["respons_match_score"]},
+            "the criteria do not have 'respons_match_score'",
+            id="metrics",
+        ),
         pytest.param({"tags": ["smoke"]}, "no case carries the tag smoke", id="tags"),
         pytest.param({"setup": "not callable"}, "must be a function", id="hook"),
         pytest.param({"teardown": lambda database: None}, "asks for database", id="hook parameters"),

@@ -54,16 +54,23 @@ def without_trials(case: CaseHistory, older: int = 0) -> tuple[str, str]:
     return sentence_of(case, older).removesuffix(trials), trials.removeprefix("; ")
 
 
+_WITHOUT_PASS = {Outcome.FAILED: "fails", Outcome.INCONCLUSIVE: "is inconclusive"}
+
+
+def _word_without_pass(case: CaseHistory) -> str:
+    outcomes = {point.outcome for point in case.points[: case.lasted]}
+    return _WITHOUT_PASS.get(outcomes.pop(), "could not be scored") if len(outcomes) == 1 else "did not pass"
+
+
 def _since(case: CaseHistory, turn: VerdictChange) -> str:
     where = run_name(turn.first)
-    failed = sum(point.outcome is Outcome.FAILED for point in case.points[: case.lasted])
     if case.course is Course.BROKE:
         if case.lasted == 1:
             return f"{NOW_FAILS.state}, since {where}"
         return f"failed in {run_name(case.points[0].run)}, and could not be scored before that, since {where}"
     if case.course is Course.FIXED:
         return f"{NOW_PASSES.state}, since {where}"
-    word = "fails" if failed == case.lasted else "did not pass" if failed else "could not be scored"
+    word = _word_without_pass(case)
     return (
         f"{word} in {where}"
         if case.lasted == 1

@@ -119,7 +119,7 @@ def _introduce_parts(metric: BoundMetric, problems: list[SetupError]) -> None:
 def _unknown_metrics(names: Collection[str], known_names: Collection[str]) -> list[SetupError]:
     return [
         UnknownNameError(
-            f"--metrics names {name!r}, which the criteria do not have.{suggest_names(name, known_names)} -v lists the names.",
+            f"metrics: the criteria do not have {name!r}.{suggest_names(name, known_names)} -v lists the names.",
             known_names,
         )
         for name in names

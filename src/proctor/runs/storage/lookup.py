@@ -62,7 +62,7 @@ def find_case(planned: Iterator[PlannedCase], name: str) -> PlannedCase:
 
     Raises:
         UnknownNameError: no case has this name; the message has the closest id.
-        SetupError: several sets have a case with this id.
+        SetupError: several cases have this name.
     """
     matches: list[PlannedCase] = []
     names: list[str] = []
@@ -75,9 +75,19 @@ def find_case(planned: Iterator[PlannedCase], name: str) -> PlannedCase:
         text = ", ".join(islice(names, 10)) + (", …" if len(names) > 10 else "")
         raise UnknownNameError(f"the run has no case {name!r}.{did_you_mean(name, names)} Cases: {text}.")
     if len(matches) > 1:
-        choice = " or ".join(f"{case.eval_set_id}/{case.eval_id}" for case in matches)
-        raise SetupError(f"several sets have a case {name!r}: use {choice}")
+        raise SetupError(_several_text(name, matches))
     return matches[0]
+
+
+def _several_text(name: str, matches: list[PlannedCase]) -> str:
+    choice = dict.fromkeys(f"{case.eval_set_id}/{case.eval_id}" for case in matches)
+    if len(choice) > 1:
+        return f"several sets have a case {name!r}: use {' or '.join(choice)}"
+    places = " and ".join(dict.fromkeys(case.place or "built in Python" for case in matches))
+    return (
+        f"the run has {len(matches)} cases {', '.join(choice)} ({places}), and no name tells them apart: "
+        "give one of the sets another `eval_set_id`, and run them again"
+    )
 
 
 def view_case(store: Store, entry: ListedRun, planned: PlannedCase, judging: int) -> CaseView:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from proctor.common.safe_text import count_text
-from proctor.errors import StoreError, UnknownNameError
+from proctor.errors import StoreError, UnknownNameError, did_you_mean
 from proctor.schema.results.manifest import RunState, RunSummary, runs_back
 from proctor.schema.results.run_result import RunKind
 from proctor.stores.base import RunEntry, Standing
@@ -377,7 +377,8 @@ def find_run(database: Database, store: str, name: str, kind: RunKind | None) ->
         raise _no_runs_error(store)
     if run_id is None:
         raise UnknownNameError(
-            f"No run named {name!r} in {store}. The newest: {_format_ids(ids)}. `proctor runs` lists all"
+            f"No run named {name!r} in {store}.{did_you_mean(name, ('latest', 'previous'))} The newest: {_format_ids(ids)}. "
+            "`proctor runs` lists all"
         )
     if kind not in (None, kinds[run_id]):
         raise UnknownNameError(_other_kind(run_id, kinds[run_id]))
