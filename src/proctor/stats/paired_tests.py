@@ -270,14 +270,14 @@ def _pseudo_case_weight(counts: Counter[float], cases: int) -> float:
 
 def _interval(counts: Counter[float], cases: int, more_lost: float, confidence: float) -> tuple[float, float]:
     """Return the interval of differences that are 1 at most."""
-    beside = _pseudo_case_weight(counts, cases)
+    pseudo_weight = _pseudo_case_weight(counts, cases)
     weights: dict[float, float] = {**counts}
     observed = max(map(abs, counts))
-    for end, weight in ((1.0, beside), (max(observed, _TINY), _LEAST if observed else 0.0)):
+    for end, weight in ((1.0, pseudo_weight), (max(observed, _TINY), _LEAST if observed else 0.0)):
         if weight:
             for value, share in ((-end, 1), (0.0, 2), (end, 1)):
                 weights[value] = weights.get(value, 0.0) + share * weight
-    more = more_lost if min(counts) < 0 else max(0.0, more_lost - beside)
+    more = more_lost if min(counts) < 0 else max(0.0, more_lost - pseudo_weight)
     if more:
         weights[-1.0] = weights.get(-1.0, 0.0) + more
     sample_size = fsum(weights.values())

@@ -310,7 +310,7 @@ class Column:
     is_cut: bool = False
     """Whether its texts may be cut where the page is narrow."""
     is_name: bool = False
-    """Whether its texts are on separate lines where the page has too little room for names beside the other columns."""
+    """Whether its texts are on separate lines where the page has too little room for names next to the other columns."""
     is_drawn: bool = True
     """Whether a terminal has room for it."""
 

@@ -126,7 +126,7 @@ class Page:
         return room if self.width < TWO_COLUMNS_FROM else (room - 3) // 2
 
     def print_labelled(self, label: Text, text: Text, *, indent: int = 2) -> None:
-        """Print a text that wraps beside its label."""
+        """Print a text that wraps next to its label."""
         grid = self.grid(Column(width=LABEL - 1, no_wrap=True), Column(overflow="fold"))
         grid.padding = (0, 1, 0, 0)
         grid.add_row(label, text)
