@@ -1,6 +1,7 @@
 """Loading: every spelling, every layout, every kind of object; and the cause of what cannot be loaded."""
 
 import asyncio
+import importlib
 import os
 import re
 import sys
@@ -556,6 +557,32 @@ def test_a_sub_agent_that_is_not_there() -> None:
 def test_agents_without_names_have_no_sub_agents(ref: object) -> None:
     with pytest.raises(AgentLoadError, match="no sub-agent"):
         load_agent(ref, agent_name="left")
+
+
+# --- folders with the names of packages -------------------------------------------------------------------------------
+
+
+def test_folder_does_not_hide_a_package_that_proctor_requires(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in [name for name in sys.modules if name.partition(".")[0] == "dotenv"]:
+        monkeypatch.delitem(sys.modules, name)
+    write(project, {"dotenv/__init__.py": "from . import agent", "dotenv/agent.py": "root_agent = str.upper"})
+    assert last_text(load_agent("dotenv/")) == "HI"
+    assert hasattr(importlib.import_module("dotenv"), "load_dotenv")
+
+
+def test_folder_without_init_gives_way_to_an_installed_package(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    installed = tmp_path / "site-packages"
+    write(installed, {"some_library.py": "upper = str.upper"})
+    monkeypatch.syspath_prepend(str(installed))
+    write(project, {"some_library/agent.py": "from some_library import upper\nfrom .tools import ending"})
+    write(project, {"some_library/tools.py": "ending = '!'"})
+    with (project / "some_library/agent.py").open("a", encoding="utf-8") as file:
+        file.write("\ndef root_agent(text): return upper(text) + ending\n")
+    assert last_text(load_agent("some_library")) == "HI!"
 
 
 # --- plug-ins ---------------------------------------------------------------------------------------------------------

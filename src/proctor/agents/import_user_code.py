@@ -10,12 +10,14 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module, invalidate_caches
-from importlib.machinery import ModuleSpec
+from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import module_from_spec, spec_from_file_location
+from itertools import chain, count
 from pathlib import Path
 from types import ModuleType, TracebackType
 from typing import TypeVar
 
+from proctor.agents.import_path import before_installed_packages, set_import_path
 from proctor.agents.reference import Reference, find_module, is_package, shorten
 from proctor.common.error_text import safe_str
 from proctor.common.registry import AGENTS
@@ -186,10 +188,11 @@ def _import_package(folder: Path) -> str:
     existing = sys.modules.get(plain)
     if existing is not None and _origin(existing) == folder.parent and hasattr(existing, "__path__"):
         return plain
-    name = _free_name(plain)
+    reserved = _is_reserved(plain, folder)
+    name = _free_name(plain, reserved=reserved)
     module = _new_module(name, folder)
     sys.modules[name] = module
-    if plain not in sys.modules and plain not in sys.stdlib_module_names:
+    if plain not in sys.modules and not reserved:
         sys.modules[plain] = module  # while it is imported: `from hello_world import tools` means this one
     if is_package(folder):
         _execute(module)
@@ -209,12 +212,18 @@ def _execute(module: ModuleType) -> None:
         raise
 
 
-def _free_name(plain: str) -> str:
-    number, name = 1, plain
-    while name in sys.modules or name in _packages.values() or name in sys.stdlib_module_names:
-        number += 1
-        name = f"{plain}__{number}"
-    return name
+def _is_reserved(name: str, folder: Path) -> bool:
+    """Return whether the name of a folder is another package's: without `__init__.py` of any installed one, as in Python."""
+    if is_package(folder) or name in sys.stdlib_module_names:
+        return name in sys.stdlib_module_names
+    installed = sys.path[before_installed_packages(sys.path) :]
+    return PathFinder.find_spec(name, [entry for entry in installed if Path(entry) not in _roots]) is not None
+
+
+def _free_name(plain: str, *, reserved: bool) -> str:
+    """Return a name that no module has: `plain` unless it is reserved, else with a number."""
+    names = chain([] if reserved else [plain], (f"{plain}__{number}" for number in count(2)))
+    return next(name for name in names if name not in sys.modules and name not in _packages.values())
 
 
 def _new_module(name: str, folder: Path) -> ModuleType:
@@ -260,11 +269,10 @@ def _insert_path(root: Path, *, first: bool) -> None:
     if root == Path.cwd() and "" in sys.path:
         return
     path = [entry for entry in sys.path if entry != str(root)]
-    ends = [i for i, entry in enumerate(path) if entry.endswith(("site-packages", "dist-packages"))]
-    if first:
-        ends += [i for i, entry in enumerate(path) if Path(entry) in _roots]
-    path.insert(min(ends, default=len(path)), str(root))
-    sys.path[:] = path
+    place = before_installed_packages(path)
+    others = (i for i, entry in enumerate(path[:place]) if first and Path(entry) in _roots)
+    path.insert(next(others, place), str(root))
+    set_import_path(path)
 
 
 def _names_in(root: Path) -> set[str]:

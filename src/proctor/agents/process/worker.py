@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from proctor.agents.base import Agent, AgentInfo, Session
+from proctor.agents.import_path import set_import_path
 from proctor.agents.json_protocol import TOLD_AT_END
 from proctor.agents.load import describe_ref, load_agent
 from proctor.agents.process.line_reader import Lines
@@ -209,7 +210,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--memory", type=int)
     options = parser.parse_args(arguments)
     channel = Channel()
-    sys.path[:] = json.loads(os.environ.get(PATH_VARIABLE, "null")) or [str(Path.cwd()), *sys.path[1:]]
+    set_import_path(json.loads(os.environ.get(PATH_VARIABLE, "null")) or [str(Path.cwd()), *sys.path[1:]])
     if options.memory is not None:
         try:
             limit_memory(options.memory)

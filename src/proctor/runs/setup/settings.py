@@ -15,6 +15,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal
 
+from proctor.agents.import_path import before_installed_packages, set_import_path
 from proctor.common.option_kinds import Kind, Names, Text
 from proctor.errors import SettingsError, SetupError
 from proctor.files.eval_sets.selectors import CONFIG_NAMES
@@ -365,9 +366,9 @@ def audited_judge(values: Mapping[str, object], settings: Settings) -> dict[str,
 def prepare_process(settings: Settings) -> None:
     """Make the modules of the project importable, and set the environment variables of its settings."""
     folders = [str(Path.cwd()), *([str(settings.file.parent)] if settings.file else [])]
-    installed = (i for i, entry in enumerate(sys.path) if entry.endswith(("site-packages", "dist-packages")))
-    place = next(installed, len(sys.path))  # no folder may shadow the standard library
-    sys.path[place:place] = [folder for folder in dict.fromkeys(folders) if folder not in sys.path]
+    place = before_installed_packages(sys.path)
+    added = [folder for folder in dict.fromkeys(folders) if folder not in sys.path]
+    set_import_path([*sys.path[:place], *added, *sys.path[place:]])
     for name, value in settings.env.items():
         os.environ.setdefault(name, value)
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from proctor.agents.base import Agent, AgentInfo
+from proctor.agents.import_path import set_import_path
 from proctor.agents.load import describe_ref, imports_of, load_agent
 from proctor.agents.process.line_reader import MOST_LINE
 from proctor.agents.process.worker import Channel
@@ -228,7 +229,7 @@ def _load(reference: str, options: RunOptions) -> Agent:
 def main() -> int:
     """Run a worker; returns its exit code."""
     channel = Channel()
-    sys.path[:] = json.loads(os.environ.get(PATH_VARIABLE, "null")) or [str(Path.cwd()), *sys.path[1:]]
+    set_import_path(json.loads(os.environ.get(PATH_VARIABLE, "null")) or [str(Path.cwd()), *sys.path[1:]])
     return asyncio.run(serve(channel))
 
 
