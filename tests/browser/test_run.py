@@ -381,7 +381,7 @@ class TestFiltering:
         page.get_by_role("button", name="Case", exact=True).click()
         expect(_cases(page)).to_have_text(sorted(_positions(site, run)))
         expect(page).to_have_url(re.compile("sort=case"))
-        page.get_by_role("button", name="Sort by change").click()
+        page.get_by_role("button", name="Worst first").click()
         expect(_cases(page).nth(7)).to_have_text("no_such_restaurant")
 
 

@@ -14,7 +14,7 @@ export const ACTIONS = {
   previousPart: ["[", "previous trial"],
   filter: ["/", "filter"],
   view: ["t", "next view"],
-  order: ["O", "sort by change"],
+  order: ["O", "the worst first"],
   columns: ["C", "choose the columns"],
   differ: ["d", "only cases that differ"],
   join: ["J", "all agents as one"],

@@ -13,6 +13,8 @@ describe("figures", () => {
     [0.0001, "0.1 %"], // not none
     [0.99, "99 %"],
     [0.625, "62.5 %"],
+    [0.0625, "6.2 %"], // an exact half, as Python rounds it
+    [0.1875, "18.8 %"],
     [null, "–"],
   ])("share %s reads %s", (value, text) => expect(plain(percentText(value))).toBe(text));
 
@@ -24,6 +26,11 @@ describe("figures", () => {
     [0.00002, "0.00002"],
     [0.9999999, "1.00"], // an error of rounding
     [-0.25, "−0.25"],
+    [0.125, "0.12"], // an exact half, as Python rounds it: the same as in the reason
+    [0.625, "0.62"],
+    [0.875, "0.88"],
+    [-0.625, "−0.62"],
+    [0.285, "0.28"], // less than a half in binary
     [-9.997e98, "−1.00e+99"],
     [null, "–"],
   ])("score %s reads %s", (value, text) => expect(scoreText(value)).toBe(text));
@@ -33,6 +40,7 @@ describe("figures", () => {
     [0.7389, 0.9193, "74–92"],
     [0.8408, 0.8717, "84.1–87.2"], // narrow
     [0, 1, "0–100"],
+    [0.125, 0.375, "12–38"],
     [0.99943, 0.99998, "99.943–99.998"],
     [0.000018, 0.000566, "0.002–0.057"],
   ])("an interval from %s to %s reads %s", (low, high, text) => expect(boundsText(low, high)).toBe(text));

@@ -17,11 +17,22 @@ export function numText(value: number | null | undefined, digits = 3): string {
   return formatOf(digits).format(value).replace("-", "−");
 }
 
+const EXACT = 30; // more decimals than a number between two multiples of a half has zeros
+
+/** `toFixed`, with an exact half rounded to the even digit, as Python rounds: 0.625 is 0.62 in every report. */
+export function fixedText(value: number, digits: number): string {
+  const text = value.toFixed(digits);
+  const exact = value.toFixed(EXACT);
+  const end = exact.length - EXACT + digits;
+  const isHalf = /^50*$/.test(exact.slice(end));
+  return isHalf && Number(text.at(-1)) % 2 ? exact.slice(0, end).replace(/\.$/, "") : text;
+}
+
 const MOST_DECIMALS = 6;
 
 /** The number of decimals, at least `fewest`, with which a number does not read as 0 or 1, unless it is: 0.9997. */
 export function decimalsOf(value: number, fewest = 2): number {
-  const isEnd = (digits: number) => [0, 1].includes(Math.abs(Number(value.toFixed(digits))));
+  const isEnd = (digits: number) => [0, 1].includes(Math.abs(Number(fixedText(value, digits))));
   let digits = fewest;
   while (!isEnd(MOST_DECIMALS) && isEnd(digits)) digits++;
   return digits;
@@ -33,14 +44,14 @@ const SCIENTIFIC_FROM = 1e7;
 export function scoreText(value: number | null | undefined, digits = 2): string {
   if (value === null || value === undefined) return UNKNOWN;
   if (Math.abs(value) >= SCIENTIFIC_FROM) return value.toExponential(digits).replace(/^-/, "−");
-  const decimals = decimalsOf(value, digits);
-  return Number(value.toFixed(decimals)).toFixed(decimals).replace("-", "−");
+  const text = fixedText(value, decimalsOf(value, digits));
+  return Number(text) ? text.replace("-", "−") : text.replace("-", "");
 }
 
 /** A share of 1 as percent, as the other reports write it: 92.5 %, 100 %; an end that was not reached is not shown: 99.96 % is not 100 %. */
 export function percentText(share: number | null | undefined): string {
   if (share === null || share === undefined) return UNKNOWN;
-  const percent = numText(share * 100, 1);
+  const percent = fixedText(share * 100, 1).replace(/\.0$/, "");
   if (percent === "100" && share < 1) return `99.9${THIN}%`;
   return `${percent === "0" && share > 0 ? "0.1" : percent}${THIN}%`;
 }
@@ -52,8 +63,8 @@ const FINEST = 4;
 export function boundsText(low: number, high: number): string {
   const ends = [low, high];
   let digits = high - low >= NARROW ? 0 : 1;
-  while (digits < FINEST && ends.some((end) => end > 0 && end < 1 && [0, 100].includes(Number((end * 100).toFixed(digits))))) digits++;
-  return ends.map((end) => (end * 100).toFixed(digits)).join("–");
+  while (digits < FINEST && ends.some((end) => end > 0 && end < 1 && [0, 100].includes(Number(fixedText(end * 100, digits))))) digits++;
+  return ends.map((end) => fixedText(end * 100, digits)).join("–");
 }
 
 const LEAST_DOLLARS = 1e-6;

@@ -1,4 +1,4 @@
-import { scoreText } from "../../components/text/numberFormats";
+import { fixedText, scoreText } from "../../components/text/numberFormats";
 
 const SUFFIX = /(_avg_score|_score|_v\d)$/;
 
@@ -18,7 +18,7 @@ export function scoreAgainstThreshold({ name, score, threshold, outcome }: { nam
 /** So many digits that a score does not look like the threshold that it misses. */
 function distinct(score: number, threshold: number): string {
   for (let digits = 2; digits < 6; digits += 1) {
-    const text = score.toFixed(digits);
+    const text = fixedText(score, digits);
     if (Number(text) < threshold === score < threshold) return text;
   }
   return String(score);

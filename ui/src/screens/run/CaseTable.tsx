@@ -30,7 +30,7 @@ interface Props {
   tools: ReactNode;
 }
 
-/** The cases of a run: changed cases first, with the filter and order of the address. */
+/** The cases of a run: the worst first, with the filter and order of the address. */
 export function CaseTable({ page, total, table, reading, watched, tools }: Props) {
   const [query, setQuery] = useAddress();
   const text = query.get("q") ?? "";
@@ -60,10 +60,10 @@ export function CaseTable({ page, total, table, reading, watched, tools }: Props
               the {MOST_METRICS} of {numText(deciding)} metrics missed or in error in most cases
             </span>
           )}
-          <span className="dim small">{sort ? `sorted by ${sort.replace(/^-/, "")}` : "sorted by change"}</span>
+          <span className="dim small">{sort ? `sorted by ${sort.replace(/^-/, "")}` : "worst first"}</span>
           {sort && (
             <Button look="quiet" action="order" onClick={() => setQuery({ sort: null })}>
-              Sort by change
+              Worst first
             </Button>
           )}
           {tools}

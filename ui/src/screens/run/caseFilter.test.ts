@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { CaseRow } from "../../data/types";
-import { distance, filterValue, needsAttention, searchFailure, saidTexts, suggestions, rank, readFilter, tokens, sortByChange } from "./caseFilter";
+import { distance, filterValue, needsAttention, searchFailure, saidTexts, suggestions, rank, readFilter, tokens, sortWorstFirst } from "./caseFilter";
 
 const SAID = new Map([["hello", new Set([2, 4])], ["two, words", new Set([3])]]);
 const WORDS = { said: SAID, tools: ["get_order"], metrics: ["tool_trajectory_avg_score", "response_match_score", "safety_v1", "token_usage_v1"], sets: ["booking", "refunds"], tags: ["smoke", "two words"] };
@@ -199,10 +199,15 @@ describe("offers", () => {
 });
 
 describe("the order", () => {
-  it("has changed cases first, then failures, errors, flaky ones, and the rest in the order of the set", () => {
+  it("has the worst first, then failures, errors, flaky ones, and the rest in the order of the set", () => {
     const rows = [FINE, row({ position: 9 }), FLAKY, BROKEN, row({ position: 8, outcome: "failed" }), row({ position: 7, outcome: "not_run" }), row({ position: 0, change: "worse" }), row({ position: 6, outcome: "error", change: "missing", was: "passed" }), FAILED, row({ position: 5 })];
-    expect(sortByChange(rows).map(({ position }) => position)).toEqual([1, 0, 6, 8, 3, 2, 4, 5, 9, 7]);
+    expect(sortWorstFirst(rows).map(({ position }) => position)).toEqual([1, 0, 6, 8, 3, 2, 4, 5, 9, 7]);
     expect(rows[0]).toBe(FINE);
+  });
+
+  it("has the cases of which most trials failed first, within one rank", () => {
+    const rows = ["ppfp", "fffp", "pffp", "fffp"].map((strip, position) => row({ position, outcome: "failed", strip }));
+    expect(sortWorstFirst(rows).map(({ position }) => position)).toEqual([1, 3, 2, 0]);
   });
 
   it("stops at what is worth a look", () => {
@@ -213,7 +218,7 @@ describe("the order", () => {
   it("holds for 10,000 rows", () => {
     const rows = Array.from({ length: 10_000 }, (_, position) => row({ position, eval_id: `case_${position}`, outcome: position % 9 ? "passed" : "failed", why: `turn ${position}` }));
     const { takes } = readFilter("outcome:failed or case_99 trials>1", WORDS);
-    const shown = sortByChange(rows).filter(takes);
+    const shown = sortWorstFirst(rows).filter(takes);
     expect(shown.length).toBe(1_112);
   });
 });

@@ -390,9 +390,14 @@ export function rank(row: CaseRow): number {
   return outcome;
 }
 
-export function sortByChange(rows: readonly CaseRow[]): CaseRow[] {
-  const ranked = rows.map((row): [number, CaseRow] => [rank(row), row]);
-  return ranked.sort(([one, a], [other, b]) => one - other || a.position - b.position).map(([, row]) => row);
+/** The cases in the order of their ranks; of one rank, those with the lowest share of passed trials first. */
+export function sortWorstFirst(rows: readonly CaseRow[]): CaseRow[] {
+  const ranked = rows.map((row): [number, number, CaseRow] => [rank(row), passedShare(row.strip), row]);
+  return ranked.sort(([rank1, share1, a], [rank2, share2, b]) => rank1 - rank2 || share1 - share2 || a.position - b.position).map(([, , row]) => row);
+}
+
+function passedShare(strip: string): number {
+  return strip.length > 1 ? [...strip].filter((letter) => letter === "p").length / strip.length : 0;
 }
 
 /** Whether a row is worth a stop on the way through the table. */

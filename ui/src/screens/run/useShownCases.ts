@@ -5,13 +5,13 @@ import type { CaseExtras, CaseRow, CasesPage, RunPage, TextMatches } from "../..
 import type { Column } from "../../components/tables/Table";
 import { sortRows } from "../../components/tables/sortRows";
 import { columnsOf } from "./columns/caseColumns";
-import { type Filter, type FilterTerms, needsEvidence, readFilter, searchFailure, saidTexts, sortByChange } from "./caseFilter";
+import { type Filter, type FilterTerms, needsEvidence, readFilter, searchFailure, saidTexts, sortWorstFirst } from "./caseFilter";
 
 export interface ShownCases {
   words: FilterTerms;
   filter: Filter;
   columns: Column<CaseRow>[];
-  /** Those that the filter takes, changed cases first. */
+  /** Those that the filter takes, the worst first. */
   taken: readonly CaseRow[];
   /** The server searches messages: the filter takes every case until it has answered. */
   searching: boolean;
@@ -24,7 +24,7 @@ export function useShownCases(page: RunPage | undefined, rows: readonly CaseRow[
   const { searching, ...search } = useSaid(page?.run_id, text);
   const words = useFilterTerms(page, rows, search);
   const filter = useMemo(() => readFilter(text, words), [text, words]);
-  const ordered = useMemo(() => sortByChange(rows), [rows]);
+  const ordered = useMemo(() => sortWorstFirst(rows), [rows]);
   const taken = useMemo(() => ordered.filter(filter.takes), [ordered, filter]);
   const costs = useMemo(() => rows.some(({ cost }) => cost !== null), [rows]);
   const columns = useMemo(() => (page ? columnsOf(page, { costs, chosen: chosen === null ? null : chosen.split(",") }) : []), [page, costs, chosen]);

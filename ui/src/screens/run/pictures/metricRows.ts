@@ -2,7 +2,7 @@
 import type { CaseRow, MetricPart, RunPage } from "../../../data/types";
 import { type Bin, binsOf } from "../../../components/charts/bins";
 import { mdCode, mdTable } from "../../../components/text/markdown";
-import { numText, scoreText } from "../../../components/text/numberFormats";
+import { fixedText, numText, scoreText } from "../../../components/text/numberFormats";
 import { columnName, scoreOf } from "../columns/metricScore";
 import { troubleCount } from "../runText";
 
@@ -49,7 +49,7 @@ export function meanText(mean: MetricPart["mean"]): string {
 /** A change with its sign: `+0.05`, `−0.12`, `0`. */
 export function changeText(value: number): string {
   if (value === 0) return "0";
-  const text = Math.abs(value) < 0.005 ? String(Number(Math.abs(value).toPrecision(1))) : Math.abs(value).toFixed(2);
+  const text = Math.abs(value) < 0.005 ? String(Number(Math.abs(value).toPrecision(1))) : fixedText(Math.abs(value), 2);
   return `${value > 0 ? "+" : "−"}${text}`;
 }
 
