@@ -185,3 +185,14 @@ def test_a_run_with_cases_that_were_not_run_has_counts_and_no_pass_rate() -> Non
     rate = rate_of(points["passed"]["run"])
     assert (rate.rate, rate.text) == (None, "1 of 8 cases passed, 7 not run")
     assert point_text(points["m"]["run"]) == "0.50, 7 not run"
+
+
+def test_a_run_with_a_set_that_could_not_be_run_has_counts_and_no_pass_rate() -> None:
+    means = MetricMeans()
+    means.begin("run", unread_sets=1)
+    means.add(Outcome.PASSED, {"m": {"score": 0.5, "outcome": "passed"}})
+    points = means.points(lambda name: None)
+    rate = rate_of(points["passed"]["run"])
+    assert (rate.rate, rate.text) == (None, "1 of 1 case passed, 1 set could not be run")
+    assert point_text(points["m"]["run"]) == "0.50, 1 set could not be run"
+    assert points["passed"]["run"].is_partial

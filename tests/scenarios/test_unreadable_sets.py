@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 import proctor
 from proctor import SetupError
+from proctor.analysis.history.history_report import history_blocks
 from proctor.cli.eval.failed_cases import find_failed_cases
+from proctor.reports.base import ReportOptions
+from proctor.reports.terminal.block_drawing import draw_blocks
 from proctor.schema.results.run_result import RunResult
 from proctor.schema.results.score import Outcome
+from tests.cli.project import in_this_process
 
 SET = {
     "eval_set_id": "good",
@@ -92,6 +98,31 @@ def test_a_set_that_could_not_be_read_is_never_forgotten(
     [missing] = [one for one in result.sets if one.failure]
     assert missing.failure is not None
     assert "bad.evalset.json" in missing.failure.message
+
+
+def test_no_report_has_a_pass_rate_without_the_set(run: RunResult, tmp_path: Path) -> None:
+    exported = proctor.export_run(loaded(run, tmp_path), "json", tmp_path / "out.json")
+    [data] = json.loads(Path(exported[0]).read_text())["runs"]
+    assert data["pass_rate"] == {"passed": 1, "of": 1, "rate": None, "low": None, "high": None}
+    counts = "1 of 1 case passed, 1 set could not be run"
+    line = shown_history("--store", kept_in(tmp_path))
+    assert f"  {counts}  could not be run: bad.evalset.json  cases=1" in line
+    [listed] = json.loads(shown_history("--store", kept_in(tmp_path), "--json"))["runs"]
+    assert listed["unread_sets"] == ["bad.evalset.json"]
+    assert "could not be run" not in shown_history("--store", kept_in(tmp_path), "--set", "good")
+
+
+def shown_history(*options: str) -> str:
+    done = in_this_process("history", *options)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_a_drawn_history_names_the_set(run: RunResult, tmp_path: Path) -> None:
+    history = proctor.history_sync(store=kept_in(tmp_path))
+    out = io.StringIO()
+    draw_blocks(partial(history_blocks, history, ""), out, ReportOptions(width=80))
+    assert f"bad.evalset.json could not be run in 1 run: {history.runs[0].short}" in out.getvalue()
 
 
 def test_what_failed_is_the_set_itself_with_all_its_cases(run: RunResult, tmp_path: Path) -> None:

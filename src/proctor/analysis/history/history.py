@@ -156,7 +156,7 @@ def _points(
     from proctor.analysis.history.trends import is_reached
 
     for one in looked.runs:
-        means.begin(one.run.run_id)
+        means.begin(one.run.run_id, len(one.run.unread_sets))
         changes.begin(one.run.run_id)
         counts: defaultdict[tuple[str, str], int] = defaultdict(int)
         for position, case in enumerate(looked.store.briefly(one.run.run_id, one.judging.number)):

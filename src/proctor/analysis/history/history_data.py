@@ -49,6 +49,7 @@ def _run(run: HistoryRun) -> JsonObject:
         "outcome": run.outcome.value if run.outcome is not None else None,
         "cases": run.cases,
         "num_runs": run.num_runs,
+        "unread_sets": list(run.unread_sets),
     }
 
 

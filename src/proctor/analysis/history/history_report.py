@@ -364,7 +364,9 @@ def _metric_blocks(history: RunHistory, agent: str, metric: str, look: Look) -> 
     runs = history.groups()[agent]
     passed = history.metrics.get(PASSED, {})
     whole = [
-        run for run in runs if not run.chosen_of and not (run.run_id in passed and passed[run.run_id].not_run)
+        run
+        for run in runs
+        if not run.chosen_of and not (run.run_id in passed and passed[run.run_id].is_partial)
     ]
     values, left_out = metric_values(history, metric, whole), len(runs) - len(whole)
     line = sparkline(values[-_strip_width(look) :], rich=not look.marks.cut.isascii())

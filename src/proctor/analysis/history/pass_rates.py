@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from proctor.analysis.history.text import change_text, rate_of, rate_text, run_fields
 from proctor.common.safe_text import count_text
 from proctor.reports.content.run_list import short_commit, when
-from proctor.reports.content.summary import PassRate, bounds, percent
+from proctor.reports.content.summary import PassRate, bounds, missing_text, percent
 from proctor.reports.content.symbols import ASCII, interval_bar
 from proctor.reports.content.text_blocks import (
     Block,
@@ -43,15 +44,29 @@ def pass_rate_blocks(history: RunHistory, agent: str, look: Look) -> Iterator[Bl
     changes = [one for one in history.changes if one.agent == agent]
     for run in runs:
         yield from _records(run, points[run.run_id], [one for one in changes if one.first is run])
+    most = len(runs) if look.verbose else _MOST_RUNS if len(groups) == 1 else _FEWER_RUNS
+    yield from _unread_lines(runs[:most])
     if len(runs) < 2:
         return
-    most = len(runs) if look.verbose else _MOST_RUNS if len(groups) == 1 else _FEWER_RUNS
     yield _table(runs, points, most, look)
     if len(runs) > most:
         yield Line([Span(f"{count_text(len(runs) - most, 'older run')} (-v: all)", "dim")], indent=2)
     drawn = {run.run_id for run in runs[: most + 1]}
     yield from _change_lines([one for one in changes if one.before.run_id in drawn], look)
     yield Gap()
+
+
+def _unread_lines(runs: Sequence[HistoryRun]) -> Iterator[Block]:
+    """Return each eval set that could not be run, with the runs."""
+    runs_by_set: defaultdict[str, list[str]] = defaultdict(list)
+    for run in runs:
+        for name in run.unread_sets:
+            runs_by_set[name].append(run.short)
+    for name, ids in runs_by_set.items():
+        where = f" could not be run in {count_text(len(ids), 'run')}: {', '.join(ids)}"
+        yield Line([Span(name, "error", is_data=True), Span(where, "error")], indent=2)
+    if runs_by_set:
+        yield Gap()
 
 
 def _table(runs: Sequence[HistoryRun], points: Mapping[str, MetricPoint], most: int, look: Look) -> Table:
@@ -87,13 +102,10 @@ def _row(run: HistoryRun, point: MetricPoint, end: str, look: Look, *, several_s
 
 
 def _rate_cells(passed: PassRate, look: Look) -> list[Spans]:
-    """Return the pass rate, its interval and a drawing of both; of a run with cases not run only how many."""
+    """Return the pass rate, its interval and a drawing of both; of a run with cases not run only what is missing."""
     if passed.rate is None:
-        return [
-            [],
-            [Span(f"{passed.not_run:,} not run", "dim")],
-            [],
-        ]
+        missing = missing_text(passed.not_run, passed.unread_sets).removeprefix(", ")
+        return [[], [Span(missing, "dim")], []]
     low, high = passed.interval
     return [
         [Span(f"{percent(passed.rate)} %")],
@@ -105,6 +117,7 @@ def _rate_cells(passed: PassRate, look: Look) -> list[Spans]:
 def _records(run: HistoryRun, point: MetricPoint, changes: Sequence[RunChange]) -> Iterator[Block]:
     cases = rate_of(point)
     stopped = f"stopped by {run.stopped_by}" if cases.not_run and run.stopped_by else ""
+    unread = f"could not be run: {', '.join(run.unread_sets)}" if run.unread_sets else ""
     yield Record(
         (
             "PASS_RATE",
@@ -112,6 +125,7 @@ def _records(run: HistoryRun, point: MetricPoint, changes: Sequence[RunChange]) 
             when(run.started_at),
             rate_text(point, ASCII),
             stopped,
+            unread,
             f"cases={cases.of}",
             *run_fields(run),
         )

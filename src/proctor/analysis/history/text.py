@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from proctor.common.safe_text import count_text
 from proctor.reports.content.case_words import NOW_FAILS, NOW_PASSES, WORDS
 from proctor.reports.content.run_list import short_commit, when
-from proctor.reports.content.summary import PassRate, share_text
+from proctor.reports.content.summary import PassRate, missing_text, share_text
 from proctor.reports.content.symbols import Marks
 from proctor.schema.analysis.comparison import PASSED
 from proctor.schema.analysis.history import (
@@ -180,13 +180,13 @@ def point_text(point: MetricPoint) -> str:
     if point.score is None:
         return WORDS[point.outcome]
     text = score_text(point.score, point.threshold)
-    not_run = f", {point.not_run:,} not run" if point.not_run else ""
+    missing = missing_text(point.not_run, point.unread_sets)
     if (low := score_text(point.low)) == (high := score_text(point.high)):  # both unknown, or equal
-        return f"{text}{not_run}"
-    return f"{text} (95 % CI: {low} to {high}){not_run}"
+        return f"{text}{missing}"
+    return f"{text} (95 % CI: {low} to {high}){missing}"
 
 
 def rate_of(point: MetricPoint) -> PassRate:
     """Return how many cases passed, of all of the run, from its point of the pass rate."""
     passed = round((point.score or 0.0) * point.count)
-    return PassRate(passed, point.count + point.not_run, point.not_run)
+    return PassRate(passed, point.count + point.not_run, point.not_run, point.unread_sets)

@@ -157,10 +157,12 @@ class MetricMeans:
         self._sums: dict[str, dict[str, _Sum]] = {}
         self._now: dict[str, _Sum] = {}
         self._not_run: Counter[str] = Counter()
+        self._unread_sets: dict[str, int] = {}
 
-    def begin(self, run_id: str) -> None:
-        """Go on with another run."""
+    def begin(self, run_id: str, unread_sets: int = 0) -> None:
+        """Go on with another run; `unread_sets` of its eval sets could not be run."""
         self._now = self._sums.setdefault(run_id, {})
+        self._unread_sets[run_id] = unread_sets
 
     def add_not_run(self, run_id: str) -> None:
         """Count a case that the run did not reach."""
@@ -196,7 +198,9 @@ class MetricMeans:
         for run_id, sums in self._sums.items():
             for name, one in sums.items():
                 point = one.share() if name == PASSED else one.mean(bounds(name))
-                points.setdefault(name, {})[run_id] = replace(point, not_run=self._not_run[run_id])
+                points.setdefault(name, {})[run_id] = replace(
+                    point, not_run=self._not_run[run_id], unread_sets=self._unread_sets[run_id]
+                )
         return points if points[PASSED] or len(points) > 1 else {}
 
     def _add(self, name: str, score: float, threshold: float | None, *, gate: bool) -> None:

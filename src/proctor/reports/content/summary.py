@@ -67,7 +67,7 @@ def _flaky_text(flaky: int, total: int) -> str:
 def _run_parts(run: RunResult) -> Iterator[str]:
     """Return what could not be run, and why the run ended early."""
     if unread := sum(summary.failure is not None for summary in run.sets):
-        yield f"{count_text(unread, 'set')} could not be run"
+        yield _unread_text(unread)
     if run.interrupted:
         yield "interrupted before the end"
     elif run.stopped_by:
@@ -93,19 +93,12 @@ def _of_total(text: str, total: int) -> str:
 
 
 def rate(run: RunResult, marks: Marks) -> str:
-    """Return how many cases passed, with the share and its 95 % Wilson interval; empty for fewer than two cases.
-
-    If a set could not be run, the text names the others as the cases that were run.
-    """
-    cases = passed_cases(run.counts, len(run.cases))
+    """Return how many cases passed, with the share and its 95 % Wilson interval; empty for fewer than two cases."""
+    cases = rate_of_run(run)
     if cases.of < 2 or cases.not_run == cases.of:
         return ""
-    if cases.rate is None:
-        return cases.text
-    whole = not any(one.failure for one in run.sets)
-    total = f"{cases.of:,} cases" if whole else f"the {cases.of:,} cases that were run"
-    share = f"{percent(cases.rate)} %, {interval(*cases.interval, marks)}"
-    return f"{cases.passed:,} of {total} passed ({share})"
+    share = "" if cases.rate is None else f" ({percent(cases.rate)} %, {interval(*cases.interval, marks)})"
+    return f"{cases.text}{share}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,11 +109,13 @@ class PassRate:
     of: int
     not_run: int
     """Those without a verdict because the run was cancelled, was stopped, or is in progress."""
+    unread_sets: int = 0
+    """The eval sets that could not be run: it is unknown how many cases they have."""
 
     @property
     def rate(self) -> float | None:
         """The share that passed, from 0 to 1; `None` as long as cases are not run: those that were run are not a sample."""
-        return self.passed / self.of if self.of and not self.not_run else None
+        return self.passed / self.of if self.of and not (self.not_run or self.unread_sets) else None
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -130,16 +125,31 @@ class PassRate:
     @property
     def text(self) -> str:
         """The counts: `1 of 8 cases passed, 7 not run`."""
-        not_run = f", {self.not_run:,} not run" if self.not_run else ""
-        return f"{self.passed:,} of {count_text(self.of, 'case')} passed{not_run}"
+        missing = missing_text(self.not_run, self.unread_sets)
+        return f"{self.passed:,} of {count_text(self.of, 'case')} passed{missing}"
 
 
-def passed_cases(counts: Mapping[Outcome, int], cases: int) -> PassRate:
+def missing_text(not_run: int, unread_sets: int) -> str:
+    """Return what the figures of a run leave out, to be appended: `, 7 not run, 1 set could not be run`."""
+    cases = f", {not_run:,} not run" if not_run else ""
+    return f"{cases}, {_unread_text(unread_sets)}" if unread_sets else cases
+
+
+def _unread_text(sets: int) -> str:
+    return f"{count_text(sets, 'set')} could not be run"
+
+
+def rate_of_run(run: RunResult) -> PassRate:
+    """Return how many cases of a run passed."""
+    return passed_cases(run.counts, len(run.cases), sum(one.failure is not None for one in run.sets))
+
+
+def passed_cases(counts: Mapping[Outcome, int], cases: int, unread_sets: int = 0) -> PassRate:
     """Return how many of the `cases` of a run passed; `counts`: those that have an outcome so far."""
     skipped = counts.get(Outcome.SKIPPED, 0)
     decided = sum(counts.values()) - skipped - counts.get(Outcome.NOT_RUN, 0)
     of = cases - skipped
-    return PassRate(counts.get(Outcome.PASSED, 0), of, of - decided)
+    return PassRate(counts.get(Outcome.PASSED, 0), of, of - decided, unread_sets)
 
 
 def share_text(count: int, of: int, ends: tuple[float, float], marks: Marks, confidence: float = 0.95) -> str:

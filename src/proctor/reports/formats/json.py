@@ -14,7 +14,7 @@ from proctor.common.safe_text import clean
 from proctor.common.version import __version__
 from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content.case_digest import reason_of
-from proctor.reports.content.summary import exit_code, fault_data, passed_cases, spent_data
+from proctor.reports.content.summary import exit_code, fault_data, rate_of_run, spent_data
 from proctor.reports.formats.json_text import (
     Write,
     earlier_data,
@@ -106,7 +106,7 @@ def _run_head(run: RunResult) -> dict[str, object]:
 
 
 def _pass_rate(run: RunResult) -> dict[str, object]:
-    cases = passed_cases(run.counts, len(run.cases))
+    cases = rate_of_run(run)
     low, high = cases.interval if cases.rate is not None else (None, None)
     return {"passed": cases.passed, "of": cases.of, "rate": cases.rate, "low": low, "high": high}
 

@@ -47,6 +47,8 @@ class HistoryRun:
     num_runs: int
     sets: tuple[str, ...] = ()
     """The ids of its eval sets."""
+    unread_sets: tuple[str, ...] = ()
+    """Those of `sets` that could not be run (`keep_going`), among the requested ones."""
     build: str = ""
     """The hash of the agent's source and of the project's modules that it imports, or its version; empty if unknown."""
     models: tuple[str, ...] = ()
@@ -78,9 +80,16 @@ class MetricPoint:
     """The number of trials of the case, or of cases."""
     not_run: int = 0
     """Over cases: those that the run did not reach, or did not decide; then the score is of the others, and not of the whole run."""
+    unread_sets: int = 0
+    """Over cases: the eval sets of the run that could not be run; it is unknown how many cases they have."""
 
     def __bool__(self) -> bool:
         return bool(self.outcome)
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether cases of the run are missing in the score."""
+        return bool(self.not_run or self.unread_sets)
 
 
 @dataclass(slots=True)
