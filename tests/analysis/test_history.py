@@ -104,6 +104,8 @@ def test_turn_is_from_the_last_passing_run_to_the_first_that_did_not_pass() -> N
     [
         ("pf", "now fails, since run run1 "),
         ("pef", "failed in run run2 (1970-01-01), and could not be scored before that, since run run1 "),
+        ("pif", "failed in run run2 (1970-01-01), and was inconclusive before that, since run run1 "),
+        ("pief", "failed in run run3 (1970-01-01), and was not decided before that, since run run1 "),
         ("pff", "fails for 2 runs, since run run1 "),
         ("pffe", "did not pass for 3 runs, since run run1 "),
         ("pfef", "did not pass for 3 runs, since run run1 "),

@@ -59,6 +59,14 @@ def test_several_agents(snapshot: Snapshot) -> None:
     snapshot("plain_matrix.txt", write(*two_agents()))
 
 
+def test_a_run_that_could_not_continue_has_its_cause() -> None:
+    result = run(good("dice"))
+    result.failure = Failure(where="store", message="disk full")
+    *_, cause, verdict = [line for line in write(result).splitlines() if line.startswith(("ERROR", "VERDICT"))]
+    assert cause == "ERROR  store raised: disk full"
+    assert verdict.startswith("VERDICT  error")
+
+
 @pytest.mark.parametrize(
     ("outcomes", "has_rate"),
     [([E, E, E], False), ([Outcome.NOT_RUN] * 2, False), ([P, E], True), ([F, F], True), ([P], False)],

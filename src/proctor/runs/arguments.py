@@ -229,10 +229,25 @@ def refuse_unknown_options(options: Iterable[str], known: Collection[str]) -> No
         raise SetupProblems(problems)
 
 
+_NAMES_ELSEWHERE = {
+    "config": ("criteria", "criterion", "eval_config", "eval_metrics", "thresholds"),
+    "num_runs": ("repeat", "repeats", "repetitions", "num_repetitions", "num_trials", "epochs", "n"),
+    "concurrency": ("parallelism", "max_concurrency", "max_workers"),
+    "judge": ("judge_model", "judge_model_options", "grader"),
+    "metrics": ("evaluators", "scorers"),
+    "user": ("user_simulator", "user_simulator_config"),
+    "store": ("eval_storage_uri", "storage"),
+    "max_cost": ("budget",),
+    "fail_fast": ("exitfirst",),
+}
+"""By option, its names in google-adk, its sister implementations and other evaluation tools."""
+
+
 def option_hint(name: str, known: Collection[str]) -> str:
-    """Return ` Did you mean 'num_runs'?` for the option that has this name on the command line (`trials`), else for the closest one."""
+    """Return ` Did you mean 'num_runs'?` for the option with this name on the command line or elsewhere, else for the closest one."""
     from proctor.engine.run_options import OPTIONS
 
-    flag = f"--{name.replace('_', '-')}"
-    meant = next((one.name for one in OPTIONS.values() if flag in one.flags and one.name in known), name)
-    return did_you_mean(meant, known)
+    names = {flag.lstrip("-").replace("-", "_"): one.name for one in OPTIONS.values() for flag in one.flags}
+    names |= {other: option for option, others in _NAMES_ELSEWHERE.items() for other in others}
+    meant = names.get(name, name)
+    return did_you_mean(meant if meant in known else name, known)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from proctor.common.safe_text import count_text
 from proctor.reports.content.case_words import NOW_FAILS, NOW_PASSES, WORDS
@@ -55,11 +55,14 @@ def without_trials(case: CaseHistory, older: int = 0) -> tuple[str, str]:
 
 
 _WITHOUT_PASS = {Outcome.FAILED: "fails", Outcome.INCONCLUSIVE: "is inconclusive"}
+_BEFORE = {Outcome.INCONCLUSIVE: "was inconclusive"}
+_NOT_SCORED = "could not be scored"
 
 
-def _word_without_pass(case: CaseHistory) -> str:
-    outcomes = {point.outcome for point in case.points[: case.lasted]}
-    return _WITHOUT_PASS.get(outcomes.pop(), "could not be scored") if len(outcomes) == 1 else "did not pass"
+def _common_word(points: Sequence[CasePoint], words: Mapping[Outcome, str], several: str) -> str:
+    """Return the word for the outcome of all `points`; `several` if they differ."""
+    outcomes = {point.outcome for point in points}
+    return words.get(outcomes.pop(), _NOT_SCORED) if len(outcomes) == 1 else several
 
 
 def _since(case: CaseHistory, turn: VerdictChange) -> str:
@@ -67,10 +70,11 @@ def _since(case: CaseHistory, turn: VerdictChange) -> str:
     if case.course is Course.BROKE:
         if case.lasted == 1:
             return f"{NOW_FAILS.state}, since {where}"
-        return f"failed in {run_name(case.points[0].run)}, and could not be scored before that, since {where}"
+        earlier = _common_word(case.points[1 : case.lasted], _BEFORE, "was not decided")
+        return f"failed in {run_name(case.points[0].run)}, and {earlier} before that, since {where}"
     if case.course is Course.FIXED:
         return f"{NOW_PASSES.state}, since {where}"
-    word = _word_without_pass(case)
+    word = _common_word(case.points[: case.lasted], _WITHOUT_PASS, "did not pass")
     return (
         f"{word} in {where}"
         if case.lasted == 1

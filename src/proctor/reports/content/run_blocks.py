@@ -48,7 +48,6 @@ from proctor.reports.content.text_blocks import (
     Verdict,
     join_with_dots,
 )
-from proctor.schema.evidence.trial import CONFIGURATION
 from proctor.schema.results.case_result import Repeats
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, RunResult, SetSummary
 from proctor.schema.results.score import TrialRule
@@ -284,7 +283,7 @@ def end_blocks(run: RunResult, digest: Digest, look: Look) -> Iterator[Block]:
         line = f"{_sign(Outcome.ERROR, look)} error  {name} {text}"
         yield Line([Span(line, "error")], record=("ERROR", name, text))
         yield Gap()
-    if run.failure is not None and run.failure.where == CONFIGURATION:
+    if run.failure is not None:  # a terminal shows it on stderr
         yield Record(("ERROR", run.failure.cause))
     for warning in digest.warnings(run):
         yield Note("warning", warning, "warning", is_data=True)
