@@ -62,7 +62,9 @@ def test_several_agents(snapshot: Snapshot) -> None:
 def test_a_run_that_could_not_continue_has_its_cause() -> None:
     result = run(good("dice"))
     result.failure = Failure(where="store", message="disk full")
-    *_, cause, verdict = [line for line in write(result).splitlines() if line.startswith(("ERROR", "VERDICT"))]
+    *_, cause, verdict = [
+        line for line in write(result).splitlines() if line.startswith(("ERROR", "VERDICT"))
+    ]
     assert cause == "ERROR  store raised: disk full"
     assert verdict.startswith("VERDICT  error")
 

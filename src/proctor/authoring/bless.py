@@ -14,7 +14,7 @@ from proctor.files.edit.case import YamlCases, case_edits
 from proctor.files.edit.editable_file import require_editable, text_of_file
 from proctor.files.edit.line_changes import LineChange, TextLines
 from proctor.files.eval_sets.eval_set_file import EvalSetFile, read_case
-from proctor.files.eval_sets.source import open_cases
+from proctor.files.eval_sets.source import open_cases, open_eval_set
 from proctor.files.text.json_stream import no_collection
 from proctor.runs.attempts import find_current_run
 from proctor.runs.setup.settings import project_root
@@ -120,8 +120,11 @@ def bless(
     """
     runs = as_store(store)
     ended = EndedCases.read(runs, find_current_run(runs, run))
+    open_file: OpenFile = open_cases
+    if ended.manifest.options.get("allow_duplicate_ids"):  # which case is `a#2` depends on the whole file
+        open_file = lambda path, _: open_eval_set(path, allow_duplicate_ids=True, validate=False)  # noqa: E731 - short
     return bless_opened(
-        open_cases,
+        open_file,
         ended,
         _cases_named(ended, cases) if cases else None,
         trial,
@@ -245,10 +248,8 @@ class _Chosen:
         content = case_of(self._run.store, self._run.run_id, case.position) or EvalCase()
         state_keys = (content.final_session_state or {}).keys()
         if len({_deeds(trial, state_keys) for trial in trials}) > 1:
-            differently = (
-                f"went differently from trial to trial ({len(trials)} trials): choose one, --trial N"
-            )
-            self._refuse(case, differently, choose=True)
+            why = f"went differently from trial to trial ({len(trials)} trials): choose one, --trial N"
+            self._refuse(case, why, choose=True)
             return None
         if why := empty_answer(content, picked.turns):
             self._refuse(case, why)
@@ -406,9 +407,8 @@ class _File:
 
     def _changed_case(self, eval_id: str, after: object) -> ChangedCase:
         index = self._places[eval_id]
-        is_last = index + 1 == len(self._source)
+        start, is_last = self._source.line(index), index + 1 == len(self._source)
         end = 10**9 if is_last else self._source.line(index + 1)
-        start = self._source.line(index)
         return ChangedCase(self._source.written(index), after, range(start, max(end, start + 1)))
 
     def _locate(self, case: PlannedCase) -> None:

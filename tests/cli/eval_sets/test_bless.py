@@ -50,6 +50,23 @@ def test_a_dry_run_only_shows() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["two.evalset.yaml", "two.evalset.json"])
+def test_the_second_case_with_an_id_is_blessed_by_itself(name: str) -> None:
+    text = "cases:\n- case: a\n  ask: hi\n  expect: You sent hi.\n- case: b\n  ask: no call\n  expect: Hm.\n"
+    Path("two.evalset.yaml").write_text(text)
+    if name.endswith(".json"):
+        in_this_process("convert", "two.evalset.yaml", name)
+    before = Path(name).read_text().replace('"b"', '"a"').replace("case: b", "case: a")
+    Path(name).write_text(before)
+    Path("text.json").write_text('{"criteria": {"response_match_score": 1.0}}')
+    run = in_this_process("eval", "agent.py", name, "--config", "text.json", "--allow-duplicate-ids")
+    assert "FAILED  two/a#2" in run.stdout, run.stderr
+    done = in_this_process("bless", "--yes")
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (0, f"{name}: 1 case blessed: a#2"), done.stderr
+    assert Path(name).read_text() == before.replace("Hm.", "You sent no call.")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["two.evalset.yaml", "two.evalset.json"])
 def test_other_cases_of_the_file_need_not_be_valid(name: str) -> None:
     Path("two.evalset.yaml").write_text(
         "cases:\n- case: a\n  ask: bye\n  expect: Bye.\n- case: b\n  ask: hm\n  expect: Hm.\n"
