@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from proctor.reports.base import ReportOptions, load_report
-from proctor.reports.plain import PlainReport
+from proctor.reports.plain import PlainReport, fields
 from proctor.schema.evidence.trial import Failure
 from proctor.schema.results.run_result import CaseResult, Outcome, RunResult
 from proctor.schema.results.score import MetricScore, Score
@@ -57,6 +57,15 @@ def test_several_sets_and_warnings(snapshot: Snapshot) -> None:
 
 def test_several_agents(snapshot: Snapshot) -> None:
     snapshot("plain_matrix.txt", write(*two_agents()))
+
+
+@pytest.mark.parametrize(
+    ("name", "field"),
+    [("two  spaces", "two \\x20spaces"), (" a ", "\\x20a\\x20"), ("a   b", "a \\x20\\x20b"), ("a b", "a b")],
+)
+def test_spaces_in_a_field_do_not_look_like_a_separator(name: str, field: str) -> None:
+    assert fields("RUN", name, "", "cases=1").split("  ") == ["RUN", field, "cases=1"]
+    assert fields("    reason: a  b") == "    reason: a  b"
 
 
 def test_a_run_that_could_not_continue_has_its_cause() -> None:
@@ -154,7 +163,7 @@ def test_kinds_of_steps() -> None:
 
 def test_ids_and_reasons_stay_on_their_line() -> None:
     text = write(run(case("a\nFAILED  b/c", E, reason="first\nsecond")))
-    assert "ERROR  booking/a\\nFAILED  b/c  trials=E\n    reason: first\\nsecond\n" in text
+    assert "ERROR  booking/a\\nFAILED \\x20b/c  trials=E\n    reason: first\\nsecond\n" in text
 
 
 def test_a_stream_of_another_encoding() -> None:

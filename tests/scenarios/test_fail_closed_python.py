@@ -51,7 +51,10 @@ def test_without_a_fault_it_passes() -> None:
     [
         ({"num_run": 5}, "there is no option 'num_run'. Did you mean 'num_runs'?"),
         ({"trials": 3}, "there is no option 'trials'. Did you mean 'num_runs'?"),
-        ({"criteria": {"response_match_score": 0.8}}, "there is no option 'criteria'. Did you mean 'config'?"),
+        (
+            {"criteria": {"response_match_score": 0.8}},
+            "there is no option 'criteria'. Did you mean 'config'?",
+        ),
         ({"config_file_path": "x.json"}, "there is no option 'config_file_path'. Did you mean 'config'?"),
         ({"parallelism": 2}, "there is no option 'parallelism'. Did you mean 'concurrency'?"),
         ({"tag": ["smoke"]}, "there is no option 'tag'. Did you mean 'tags'?"),

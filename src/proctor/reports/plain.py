@@ -6,6 +6,7 @@ reason and the evidence of the case above. Nothing but line ends is a control ch
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial, singledispatch
 from itertools import islice
@@ -68,9 +69,13 @@ def write_lines(lines: Iterable[str], out: TextIO) -> None:
         out.write("".join([encodable(clean(line), encoding).rstrip() + "\n" for line in some]))
 
 
+_EXTRA_SPACE = re.compile("^ | $|(?<= ) ")
+
+
 def fields(*texts: str) -> str:
-    """Return the fields of a line, two spaces apart; empty ones are left out."""
-    return "  ".join(text for text in texts if text)
+    """Return the fields of a line, two spaces apart; empty ones are left out. A space that would look like a separator is `\\x20`."""
+    parts = [text for text in texts if text]
+    return "  ".join(_EXTRA_SPACE.sub(r"\\x20", text) for text in parts) if len(parts) > 1 else "".join(parts)
 
 
 def write_blocks(build: BuildBlocks, out: TextIO, options: ReportOptions = DEFAULTS) -> None:
