@@ -16,9 +16,7 @@ UNPRICED = Spent(purpose="judge", unpriced=1)
     ("attempts", "unreported", "spent", "cost"),
     [
         pytest.param(4, 0, [AGENT, JUDGE], 0.10, id="all purposes, over the trials"),
-        pytest.param(
-            4, 2, [AGENT, JUDGE], 0.20, id="without attempts that failed before the agent reported usage"
-        ),
+        pytest.param(4, 2, [AGENT, JUDGE], 0.20, id="without attempts that reported no usage"),
         pytest.param(1, 0, [AGENT, UNPRICED], None, id="a price is unknown"),
         pytest.param(1, 0, [JUDGE], None, id="the agent reported no usage"),
         pytest.param(1, 0, [], None, id="nothing was reported"),

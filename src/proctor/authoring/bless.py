@@ -122,7 +122,7 @@ def bless(
     ended = EndedCases.read(runs, find_current_run(runs, run))
     open_file: OpenFile = open_cases
     if ended.manifest.options.get("allow_duplicate_ids"):  # which case is `a#2` depends on the whole file
-        open_file = lambda path, _: open_eval_set(path, allow_duplicate_ids=True, validate=False)  # noqa: E731 - short
+        open_file = lambda path, _: open_eval_set(path, allow_duplicate_ids=True, validate=False)  # noqa: E731 - it is one expression
     return bless_opened(
         open_file,
         ended,

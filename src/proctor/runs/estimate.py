@@ -166,16 +166,15 @@ def _price(votes: Sequence[Mapping[str, Any]]) -> float | None:
 
 
 def _acting(case: CaseResult) -> _Took | None:
-    """Return the agent's usage for a case, without trials that failed before it reported any; `None` if all did."""
+    """Return the agent's usage for a case, of the trials that reported any; `None` if none did."""
     from proctor.engine.usage.costs import AgentCosts
 
     costs, trials = AgentCosts(), 0
     for trial in case.trials:
         if (evidence := trial.trial) is not None:
-            calls = costs.calls
-            for turns in (evidence.turns, *(attempt.turns for attempt in evidence.attempts)):
-                costs.add_turns(turns)
-            trials += evidence.failure is None or costs.calls > calls
+            attempts = (evidence.turns, *(attempt.turns for attempt in evidence.attempts))
+            reported = [costs.add_attempt(turns) for turns in attempts]
+            trials += any(reported)
     if not trials:
         return None
     spent = costs.spent()

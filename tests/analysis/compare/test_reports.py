@@ -110,6 +110,13 @@ def written(found: Comparison, name: str) -> str:
     return out.getvalue()
 
 
+def test_the_known_part_of_an_unknown_cost_is_a_lower_limit() -> None:
+    base = ComparedRun("a", "travel", 41, cost=1.1, known_cost=1.1)
+    candidate = ComparedRun("b", "travel", 41, known_cost=0.3)
+    text = written(replace(comparison(), base=base, candidate=candidate), "text")
+    assert "COST  $1.10 -> at least $0.300\n" in text
+
+
 def drawn(found: Comparison, *, width: int = 80, verbose: bool = False) -> str:
     out = io.StringIO()
     options = ReportOptions(width=width, color=False, symbols=True, verbose=verbose)

@@ -78,7 +78,7 @@ AGENT = Spent(purpose="agent", model="gpt-5", calls=3, cost=0.2)
         pytest.param([FREE], 0, None, "unknown", id="the judges cost nothing, the agent reported no usage"),
         pytest.param([PRICED, UNPRICED], 0, None, "at least $0.600", id="the agent's model has no price"),
         pytest.param([PRICED, AGENT], 0, 0.8, "$0.800", id="all of it is known"),
-        pytest.param([PRICED, AGENT], 1, None, "at least $0.800", id="an attempt failed without usage"),
+        pytest.param([PRICED, AGENT], 1, None, "at least $0.800", id="an attempt without usage"),
         pytest.param([], 3, None, "", id="every attempt failed, and no usage is known"),
     ],
 )
@@ -100,7 +100,7 @@ def test_attempts_that_failed_without_usage_are_reported_with_the_cost_of_the_ag
     run.unreported = 2
     assert money_of(run) == [
         "judges $0.600 (60 calls, 6,600 tokens)",
-        "agent at least $0.200 (3 calls, 2 attempts failed without usage)",
+        "agent at least $0.200 (3 calls, 2 attempts without reported usage)",
     ]
     run.spent = [PRICED]
     assert money_of(run)[1] == "agent unknown (no usage reported)"

@@ -21,10 +21,11 @@ from proctor.engine.usage.costs import cost_of_case, evidence_of
 from proctor.errors import SetupProblems
 from proctor.models.base import Message, ModelOptions, Reply, Usage
 from proctor.models.scripted import ScriptedModel
-from proctor.reports.content.summary import run_cost_text
+from proctor.reports.content.summary import dollars, run_cost_text
 from proctor.schema.results.manifest import RunState
 from proctor.schema.results.model_usage import Spent
 from proctor.schema.results.run_result import Outcome
+from proctor.schema.results.score import MODEL_CALLS
 from tests.cli.project import in_this_process
 
 CASES = 20
@@ -118,6 +119,14 @@ class Unavailable(Failing):
             raise ConnectionResetError("the service is down")
         async for event in super().answer(message, session):
             yield event
+
+
+class Reticent(Counted):
+    """Report usage only every other time."""
+
+    async def answer(self, message: Any, session: Any) -> Any:
+        async for event in super().answer(message, session):
+            yield event if self.asked % 2 else proctor.Event.said("the answer is yes")
 
 
 MATCH = {"criteria": {"response_match_score": 0.1}}
@@ -377,6 +386,24 @@ class TestGoingOn:
         assert row.cost == pytest.approx(row.total * run.spent[0].cost / 3)
         (cases, covered) = zip(*(cost_of_case(case, evidence_of(case)) for case in run.cases), strict=True)
         assert (sum(covered), sum(cases)) == (3, pytest.approx(run.spent[0].cost))
+
+    def test_means_are_of_the_trials_that_reported_usage(self, tmp_path: Path) -> None:
+        store = tmp_path / "s.db"
+        run = of_three_cases(Reticent(), store, num_runs=4)
+        assert (run.cost, run.unreported) == (None, 6)
+        assert run_cost_text(run) == f"at least {dollars(run.spent[0].cost)}"
+        (stored,) = proctor.list_runs(store)
+        assert stored.summary.trial_cost == pytest.approx(run.spent[0].cost / 6)
+        case = run.cases[0]
+        values = [score.value for score in case.metrics[MODEL_CALLS].per_trial if score is not None]
+        assert values == [1, 0, 1, 0]  # google-adk's number of a trial
+        means = proctor.load_run(run.run_id, store).means
+        assert (means[MODEL_CALLS].value, means[MODEL_CALLS].values) == (1, 6)
+        assert (means["token_usage_v1"].value, means["token_usage_v1"].values) == (1010, 6)
+        estimate = proctor.estimate_sync(Reticent(), THREE_CASES, config=MATCH, store=store)
+        (part,) = estimate.parts
+        assert part.tokens is not None
+        assert part.tokens.value == 3 * 1010
 
     def test_a_run_that_is_judged_again_is_capped_as_well(self, tmp_path: Path) -> None:
         store = tmp_path / "s.db"

@@ -195,7 +195,7 @@ def _baseline_of(store: Store, name: str) -> Baseline:
     run = side.run
     return Baseline(
         proctor_baseline=VERSION, run_id=run_id, agent=run.agent, started_at=run.started_at, num_runs=run.num_runs,
-        most=run.most, against=run.against, cost=run.cost, manifest=_brief(manifest), judging=_nameless(judging), metrics=metrics,
+        most=run.most, against=run.against, cost=run.cost, known_cost=run.known_cost, manifest=_brief(manifest), judging=_nameless(judging), metrics=metrics,
         cases=[_row(case, metrics) for case in cases],
     )  # fmt: skip
 
@@ -244,7 +244,7 @@ def side_of_baseline(baseline: Baseline) -> tuple[Side, tuple[Manifest, Judging]
     from proctor.schema.analysis.comparison import ComparedRun
 
     run = ComparedRun(
-        baseline.run_id, baseline.agent, len(baseline.cases), baseline.num_runs, baseline.started_at, baseline.cost,
+        baseline.run_id, baseline.agent, len(baseline.cases), baseline.num_runs, baseline.started_at, baseline.cost, baseline.known_cost,
         against=baseline.against, most=baseline.most,
     )  # fmt: skip
     return Side(run, [*_cases(baseline)]), (baseline.manifest, baseline.judging)

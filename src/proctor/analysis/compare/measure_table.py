@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import floor, log10
 
-from proctor.reports.content.summary import dollars, percent, points
+from proctor.reports.content.summary import partial_cost_text, percent, points
 from proctor.reports.content.symbols import short_names
 from proctor.reports.content.text_blocks import OUTCOME_ROLES, Column, Look, Role, Row, Span, Spans, Table
 from proctor.schema.analysis.comparison import PASSED, TRIAL_COST, TRIAL_SECONDS, Comparison, Measured
@@ -100,8 +100,7 @@ def has_general_interval(comparison: Comparison) -> bool:
 def cost_texts(comparison: Comparison) -> tuple[str, str] | None:
     """Return the cost of both runs, if that of at least one is known."""
     before, now = (
-        "unknown" if one.cost is None else dollars(one.cost)
-        for one in (comparison.base, comparison.candidate)
+        partial_cost_text(one.cost, one.known_cost) for one in (comparison.base, comparison.candidate)
     )
     return None if before == now == "unknown" else (before, now)
 

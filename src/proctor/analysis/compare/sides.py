@@ -54,7 +54,7 @@ def side_of_run(store: Store, reference: str | RunResult) -> KnownSide:
     if isinstance(reference, RunResult):
         return side_of_result(reference)
     from proctor.schema.results.manifest import RunState, adds_trials, counting
-    from proctor.schema.results.model_usage import run_cost
+    from proctor.schema.results.model_usage import known_cost, run_cost
     from proctor.stores.shared_runs import run_members
 
     run_id = find_run(store, reference)
@@ -62,7 +62,7 @@ def side_of_run(store: Store, reference: str | RunResult) -> KnownSide:
     manifest, judging, summary = details.manifest, counting(details.judgings), details.record.summary
     run = ComparedRun(
         run_id, manifest.agent.label, sum(one.cases for one in manifest.sets), manifest.num_runs, manifest.created_at,
-        run_cost(summary.spent, summary.unreported),
+        run_cost(summary.spent, summary.unreported), known_cost(summary.spent),
         against=manifest.against, most=manifest.num_runs if adds_trials(manifest, judging) else 0,
     )  # fmt: skip
     priced = any(one.purpose == "agent" and not one.unpriced for one in summary.spent)
@@ -97,9 +97,10 @@ def find_run(store: Store, name: str) -> str:
 def side_of_result(result: RunResult) -> KnownSide:
     """Return a result in memory as one side. The content of its cases is unknown, so they are paired by their ids."""
     from proctor.runs.differences import manifest_of_result
+    from proctor.schema.results.model_usage import known_cost
 
     run = ComparedRun(
-        result.run_id, result.agent, len(result.cases), result.num_runs, result.started_at, result.cost,
+        result.run_id, result.agent, len(result.cases), result.num_runs, result.started_at, result.cost, known_cost(result.spent),
         against=result.against, most=result.num_runs if result.at_most else 0,
     )  # fmt: skip
     priced = any(one.purpose == "agent" and not one.unpriced for one in result.spent)

@@ -9,7 +9,15 @@ from proctor.common.safe_text import count_text
 from proctor.engine.planning.bound_metric import BoundMetric
 from proctor.schema.evidence.trial import Failure
 from proctor.schema.results.run_result import MetricVerdict, worst
-from proctor.schema.results.score import CONFIDENCE, MetricScore, Outcome, TrialRule, mean, score_text
+from proctor.schema.results.score import (
+    CONFIDENCE,
+    MetricScore,
+    Outcome,
+    TrialRule,
+    is_counted,
+    mean,
+    score_text,
+)
 from proctor.stats.intervals import more_trials, pass_hat, wilson
 from proctor.stats.sequential import FUTILE, ShareBounds, share_bounds
 
@@ -137,7 +145,8 @@ def decide_metric(
         outcome = _gating_outcome(bound, scores, values, missing, rule)
     else:
         outcome = Outcome.ERROR if failure else Outcome.INFORMATIONAL
-    average = mean(values) if values else None
+    counted = [value for value in values if is_counted(value, bound.name)] or values
+    average = mean(counted) if counted else None
     verdict = MetricVerdict(bound.name, outcome, average, bound.threshold, bound.gate, "", scores, failure)
     verdict.reason = _metric_reason(bound, verdict)
     return verdict

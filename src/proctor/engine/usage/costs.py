@@ -75,7 +75,7 @@ class AgentUsage:
         self.attempts = 0
         """Attempts at trials that are counted, those that a trial repeated and those of earlier processes among them."""
         self.unreported = 0
-        """Those of them that failed before the agent reported usage."""
+        """Those of them in which the agent reported no usage."""
         self.trials = self.silent = 0
         """Complete trials of this process, and those of them that reported no tokens."""
         self.models: set[str] = set()
@@ -101,10 +101,7 @@ class AgentUsage:
             trial = json.loads(evidence)
             earlier = trial.get("attempts") or []
             for attempt in (trial, *earlier):
-                calls = self.costs.calls
-                self._add_json(attempt.get("turns") or [])
-                self._add_user(attempt.get("played_user"))
-                self._add_attempt(calls, failed=bool(attempt.get("failure")))
+                self._add_attempt(attempt.get("turns") or (), attempt.get("played_user"))
             if earlier and (failure := earlier[-1].get("failure")):
                 self._note(position, number, trial, Failure.model_validate(failure))
         self._before = self.tokens
@@ -119,10 +116,7 @@ class AgentUsage:
         before = self.tokens
         attempts: list[Trial | Attempt] = [*trial.attempts, trial]
         for attempt in attempts:
-            calls = self.costs.calls
-            self._add(attempt.turns)
-            self._add_user(attempt.played_user)
-            self._add_attempt(calls, failed=attempt.failure is not None)
+            self._add_attempt(attempt.turns, attempt.played_user)
         if trial.failure is None:
             self.trials += 1
             self.silent += self.tokens == before
@@ -151,36 +145,17 @@ class AgentUsage:
             "used is not in the limit"
         )
 
-    def _add_attempt(self, calls: int, *, failed: bool) -> None:
-        """Count an attempt; `calls`: those that were reported before it."""
+    def _add_attempt(
+        self, turns: Sequence[AnyTurn], simulated_user: SimulatedUser | dict[str, Any] | None
+    ) -> None:
+        for model, usage in _reports(turns):
+            self.tokens += total_tokens(usage or {}) or 0
+            if model:
+                self.models.add(model)
         self.attempts += 1
-        self.unreported += failed and self.costs.calls == calls
-
-    def _add(self, turns: Iterable[Turn]) -> None:
-        for turn in turns:
-            for event in turn.__dict__["events"]:
-                if type(event) is WaitingEvent:  # it has neither usage nor a model
-                    continue
-                if event.usage_metadata is not None:
-                    usage = event.usage_metadata
-                    self.tokens += usage.tokens or 0
-                    self.costs.add(event.model_version, usage.__dict__)
-                if event.model_version:
-                    self.models.add(event.model_version)
-
-    def _add_user(self, simulated_user: SimulatedUser | dict[str, Any] | None) -> None:
+        self.unreported += not self.costs.add_attempt(turns)
         if simulated_user is not None:
             self.users = sum_usage([*self.users, *usage_of_user(simulated_user)])
-
-    def _add_json(self, turns: Iterable[dict[str, Any]]) -> None:
-        """Do what `_add` does, from the JSON of turns: validating the models would take ten times as long."""
-        for turn in turns:
-            for event in turn.get("events") or ():
-                if usage := event.get("usage_metadata"):
-                    self.tokens += total_tokens(usage) or 0
-                    self.costs.add(event.get("model_version"), usage)
-                if model := event.get("model_version"):
-                    self.models.add(model)
 
     def _note(self, position: int, number: int, trial: dict[str, Any], failure: Failure) -> None:
         text = f"{trial['eval_set_id']}/{trial['eval_id']}, {failure.cause}"
@@ -201,6 +176,23 @@ _PRICES = "proctor.models.prices:price_of"
 
 Call = tuple[str, int, int, int]
 """Model, input tokens, output tokens, and the input tokens that came from the provider's cache."""
+
+
+AnyTurn = Turn | Mapping[str, Any]
+"""A turn, or its JSON: validating the models of a stored one would take ten times as long."""
+
+
+def _reports(turns: Iterable[AnyTurn]) -> Iterator[tuple[str | None, Mapping[str, Any] | None]]:
+    """Yield the model and the usage that each event of turns reports."""
+    for turn in turns:
+        if not isinstance(turn, Turn):
+            for event in turn.get("events") or ():
+                yield event.get("model_version"), event.get("usage_metadata")
+            continue
+        for event in turn.events:
+            if type(event) is not WaitingEvent:  # it has neither usage nor a model
+                usage = event.usage_metadata
+                yield event.model_version, None if usage is None else usage.__dict__
 
 
 class AgentCosts:
@@ -230,19 +222,13 @@ class AgentCosts:
         if len(self._calls) >= _MOST_UNLIKE:
             self._price()
 
-    def add_turns(self, turns: Iterable[Turn]) -> None:
-        """Count the calls that are reported in turns."""
-        for turn in turns:
-            for event in turn.events:
-                if event.usage_metadata is not None:
-                    self.add(event.model_version, event.usage_metadata.__dict__)
-
-    def add_json(self, turns: Iterable[Mapping[str, Any]]) -> None:
-        """Do what `add_turns` does, from the JSON of turns."""
-        for turn in turns:
-            for event in turn.get("events") or ():
-                if usage := event.get("usage_metadata"):
-                    self.add(event.get("model_version"), usage)
+    def add_attempt(self, turns: Iterable[AnyTurn]) -> bool:
+        """Count the calls of one attempt at a trial; return whether it reported any. If not, what it took is unknown."""
+        before = self.calls
+        for model, usage in _reports(turns):
+            if usage is not None:
+                self.add(model, usage)
+        return self.calls > before
 
     def spent(self) -> list[Spent]:
         """Return what they took so far, by model."""
@@ -276,7 +262,7 @@ def costs_of(trial: Trial) -> list[Spent]:
     """Return what the agent spent in one trial, its earlier attempts included, by model."""
     costs = AgentCosts()
     for turns in (trial.turns, *(attempt.turns for attempt in trial.attempts)):
-        costs.add_turns(turns)
+        costs.add_attempt(turns)
     return costs.spent()
 
 
@@ -425,16 +411,14 @@ def evidence_of(case: CaseResult) -> list[dict[str, Any]]:
 def cost_of_case(case: CaseResult, evidence: Iterable[Mapping[str, Any]]) -> tuple[float | None, int]:
     """Return the US dollars that a case took, given its evidence, and the number of the attempts that they cover.
 
-    The cost is `None` if a price is unknown or the agent reported no usage. Attempts that failed before the agent reported usage are not covered.
+    The cost is `None` if a price is unknown or the agent reported no usage. Attempts in which the agent reported no usage are not covered.
     """
     costs, spent, covered = AgentCosts(), list[Spent](), 0
     for trial in evidence:
         for attempt in (trial, *(trial.get("attempts") or ())):
-            calls = costs.calls
-            costs.add_json(attempt.get("turns") or ())
+            covered += costs.add_attempt(attempt.get("turns") or ())
             if user := attempt.get("played_user"):
                 spent += usage_of_user(user)
-            covered += not attempt.get("failure") or costs.calls > calls
     return run_cost([*costs.spent(), *spent, *_spent_on_judges(case)]), covered
 
 

@@ -13,7 +13,7 @@ from proctor.reports.content.case_words import WORDS
 from proctor.reports.content.symbols import Marks
 from proctor.schema.evidence.trial import CONFIGURATION
 from proctor.schema.results.case_result import FaultRate, FaultRates
-from proctor.schema.results.model_usage import PURPOSES, Spent, run_cost, total_cost
+from proctor.schema.results.model_usage import PURPOSES, Spent, known_cost, run_cost, total_cost
 from proctor.schema.results.run_result import (
     CaseResult,
     Outcome,
@@ -342,12 +342,12 @@ def money_of(run: RunResult) -> list[str]:
 
 
 def money_by_purpose(spent: Sequence[Spent], unreported: int = 0) -> Iterator[tuple[str, str]]:
-    """Return each purpose that used models, with its cost; `unreported`: attempts that failed before the agent reported usage."""
+    """Return each purpose that used models, with its cost; `unreported`: attempts in which the agent reported no usage."""
     for purpose, usages in by_purpose(spent):
         cost = purpose_cost(purpose, usages, unreported)
         counts = [*_counts(usages)]
         if purpose == "agent" and usages and unreported:
-            counts.append(f"{count_text(unreported, 'attempt')} failed without usage")
+            counts.append(f"{count_text(unreported, 'attempt')} without reported usage")
         yield purpose, f"{cost_text(cost, usages)} ({', '.join(counts)})"
 
 
@@ -372,9 +372,13 @@ def run_cost_text(run: RunResult | RunSummary) -> str:
 
 def cost_text(cost: float | None, spent: Iterable[Spent]) -> str:
     """Return US dollars: `$0.60`; if `cost` is unknown `at least $0.60`, the known part of `spent`, or `unknown`."""
+    return partial_cost_text(cost, known_cost(spent))
+
+
+def partial_cost_text(cost: float | None, known: float) -> str:
+    """Return the same for a `known` part in US dollars."""
     if cost is not None:
         return dollars(cost)
-    known = sum(one.cost for one in spent)
     return f"at least {dollars(known)}" if known else "unknown"
 
 

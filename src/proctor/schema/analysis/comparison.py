@@ -252,7 +252,9 @@ class ComparedRun:
     num_runs: int = 1
     started_at: float = 0.0
     cost: float | None = None
-    """The cost of the run in US dollars; `None` if a price is unknown."""
+    """The cost of the run in US dollars; `None`: unknown (see `run_cost`)."""
+    known_cost: float = 0.0
+    """The part of the cost that is known."""
     against: str = ""
     """The id of the baseline of a run that stops when the comparison is decided; empty: none."""
     most: int = 0
@@ -423,6 +425,7 @@ class Baseline(BaseModel):
     """The maximum number of trials of a case if they are added until a decision."""
     against: str = ""
     cost: float | None = None
+    known_cost: float = 0.0
     manifest: Manifest
     """The manifest of the run: the properties in which another run can differ."""
     judging: Judging

@@ -233,7 +233,7 @@ class RunSummary(WireModel):
     attempts: int = 0
     """Attempts at trials that `models`, `tokens` and `spent` cover, those that a trial repeated (`retry_errors`) among them."""
     unreported: int = 0
-    """Those of them that failed before the agent reported usage: what they took is not in `tokens` and `spent`."""
+    """Those of them in which the agent reported no usage: what they took is not in `tokens` and `spent`."""
     judged_by: list[JudgedBy] = Field(default_factory=list)
     """Which models gave the verdicts of which metrics."""
     lost_workers: int = 0

@@ -75,10 +75,15 @@ def total_cost(spent: Iterable[Spent]) -> float | None:
     return sum(known) if known and len(known) == len(costs) else None
 
 
+def known_cost(spent: Iterable[Spent]) -> float:
+    """Return the US dollars of the answers whose price is known."""
+    return sum(one.cost for one in spent)
+
+
 def run_cost(spent: Iterable[Spent], unreported: int = 0) -> float | None:
     """Return what a run or a case cost in US dollars, the agent included.
 
-    `unreported`: the attempts at trials that failed before the agent reported usage.
+    `unreported`: the attempts at trials in which the agent reported no usage.
     `None`: unknown, because a price is unknown, or the agent reported no usage, or not of every attempt. The other costs
     alone would be too low.
     """

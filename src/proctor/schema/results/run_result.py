@@ -108,7 +108,7 @@ class RunResult:
     spent: list[Spent] = field(default_factory=list)
     """The usage of models, by purpose (agent, simulated user, judge) and model."""
     unreported: int = 0
-    """Attempts at trials that failed before the agent reported usage: what they took is not in `spent`."""
+    """Attempts at trials in which the agent reported no usage: what they took is not in `spent`."""
     judged_by: list[JudgedBy] = field(default_factory=list)
     """Which models gave the verdicts of which metrics."""
     badges: dict[str, str] = field(default_factory=dict)

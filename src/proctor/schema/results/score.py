@@ -270,7 +270,7 @@ class MetricVerdict:
     name: str
     outcome: Outcome
     score: float | None = None
-    """The mean over the trials that have a score."""
+    """The mean over the trials that have a score which counts (`is_counted`); 0 model calls if no trial reported any."""
     threshold: float | None = None
     gate: bool = True
     """Whether this metric takes part in the verdict."""
@@ -283,10 +283,11 @@ class MetricVerdict:
 
     @property
     def counts(self) -> tuple[int, int]:
-        """The number of trials with a score, and the number of those that met the threshold."""
+        """The number of trials with a score that counts in the mean, and the number of those that met the threshold."""
         if self.counted is not None:
             return self.counted
-        values = [score.value for score in self.per_trial if score is not None and score.value is not None]
+        scores = (score.value for score in self.per_trial if score is not None)
+        values = [value for value in scores if is_counted(value, self.name)]
         return len(values), sum(self.threshold is not None and value >= self.threshold for value in values)
 
     @property
