@@ -69,6 +69,7 @@ CASES = "cases:\n- case: a\n  ask: hi\n  expect: x\n- case: b\n  ask: hi\n  expe
     "text",
     [
         CASES.replace("ask: hi", "ask: &who hi", 1).replace("ask: hi", "ask: *who", 1),
+        "extra: {who: &who hi}\n" + CASES.replace("ask: hi", "ask: *who", 1).replace("expect: y", "expect: &who y"),
         CASES.replace("- case: b\n ", "-"),
         CASES.replace("- case: a\n", "- ask: hi\n- case: a\n"),
         CASES.replace("expect: x", 'expect: "x\n- case: d"'),
@@ -83,15 +84,16 @@ CASES = "cases:\n- case: a\n  ask: hi\n  expect: x\n- case: b\n  ask: hi\n  expe
         CASES.replace("expect: y", "expect: y\x85"),
         CASES.replace("- case: a\n", "- case: a\n  and: more\n"),
         CASES + "- case: d\n  ask: [\n- case: e\n  ask: hi\n",
+        CASES.replace("- case: a\n", "- case: a\n  eval_id: a\n"),
         "cases: [{case: a, ask: hi, expect: x}, {case: b, ask: hi, expect: y}]\n",
         "case: a\nask: hi\nexpect: x\n",
         "",
     ],
     ids=[
-        "an anchor", "a case without an id", "a first case without an id",
+        "an anchor", "an anchor that another case replaces", "a case without an id", "a first case without an id",
         "a case inside of a text", "a byte-order mark", "a duplicate id", "an id with an escape", "an id with a colon",
         "a dash alone on its line", "two lists", "a text at the column of the cases", "a line end that is a CR",
-        "a character that is refused", "an invalid case", "another case that is not YAML", "a list on one line", "a single case", "nothing",
+        "a character that is refused", "an invalid case", "another case that is not YAML", "two ids", "a list on one line", "a single case", "nothing",
     ],
 )  # fmt: skip
 def test_cases_that_cannot_be_read_alone_are_not_read_in_part(text: str, tmp_path: Path) -> None:
@@ -112,3 +114,53 @@ def test_other_cases_are_not_read(tmp_path: Path) -> None:
     opened = open_excerpt(path, ["b"])
     assert opened is not None
     assert (opened.ids(), opened.where(0)) == (["b", "c"], f"{path}:5")
+
+
+KEYS_BEFORE_ID = "cases:\n# first\n\n- ask: hi\n  expect: x\n  case: a\n- ask: hi\n  case: b\n  expect: y\n- ask: hi\n  case: c\n"
+SHARED = CASES.replace("ask: hi", "ask: *who")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        KEYS_BEFORE_ID,
+        KEYS_BEFORE_ID.removeprefix("cases:\n"),
+        f"---\n{KEYS_BEFORE_ID}eval_set_id: s\n",
+        f"extra: {{who: &who hi}}\n{SHARED}",
+        CASES.replace("expect: y", "expect: &answer y"),
+    ],
+    ids=["the id after other keys", "a list of cases", "after a document start", "an anchor before the cases", "an anchor in another case"],
+)  # fmt: skip
+def test_cases_that_no_other_case_concerns_are_read_alone(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "s.evalset.yaml"
+    path.write_text(text)
+    last = "c" if "&answer" in text else "b"
+    opened = open_excerpt(path, [last])
+    assert opened is not None
+    whole = open_eval_set(path)
+    assert opened.ids() == [*dict.fromkeys([last, "c"])]
+    assert [opened.case_of(name) for name in opened.ids()] == [whole.case_of(name) for name in opened.ids()]
+
+
+QUOTED = """\
+cases:
+- case: a
+  ask: "hi
+- case: d
+  ask: hi
+  expect: x
+  # "
+- case: b
+  ask: hi
+  expect: y
+"""
+
+
+def test_a_line_of_a_quoted_text_is_never_taken_for_a_case(tmp_path: Path) -> None:
+    path = tmp_path / "s.evalset.yaml"
+    path.write_text(QUOTED)
+    assert open_eval_set(path).ids() == ["a", "b"]
+    assert open_excerpt(path, ["d"]) is None
+    opened = open_excerpt(path, ["b"])
+    assert opened is not None
+    assert opened.ids() == ["b"]

@@ -114,13 +114,12 @@ def open_excerpt(path: Path, ids: Collection[str]) -> EvalSetFile | None:
     if path.suffix.lower() not in YAML_SUFFIXES:
         return None
     from proctor.files.yaml.excerpt import excerpt
-    from proctor.files.yaml.parser import is_parsable
 
     with suppress(EvalFileError, UnicodeDecodeError):
         data = read_bytes(path, str(path))
         text = data.decode()
         part = excerpt(text, ids)
-        if part is not None and is_parsable(text):
+        if part is not None:
             document = read_yaml(part.text.encode(), str(path))
             opened = open_document(document)
             if opened.ids() == part.ids:
