@@ -367,15 +367,18 @@ def test_metrics_of_a_review_are_separated_by_commas() -> None:
     )
 
 
-def test_markdown_has_at_most_25_lines() -> None:
+@pytest.mark.parametrize(("steps", "left_out"), [(3, 55), (6, 58)])
+def test_markdown_has_at_most_25_lines_and_every_next_step(steps: int, left_out: int) -> None:
     found = comparison(
         cases=[BOOKED] * 60,
-        next_steps=[f"step {number}: proctor eval bot.py" for number in range(9)],
+        next_steps=[f"step {number}: proctor eval bot.py" for number in range(steps)],
         unlike=[RunDifference("judge", f"the judge was {number}") for number in range(9)],
     )
     text = written(found, "md")
-    assert "… and 55 more" in text
+    assert f"… and {left_out} more" in text
     assert len(text.splitlines()) <= 25
+    assert all(f"step {number}:" in text for number in range(steps))
+    assert all(f"step {number}:" in written(found, "github") for number in range(steps))
 
 
 def test_github_annotates_the_outcome_and_the_cases_that_moved() -> None:

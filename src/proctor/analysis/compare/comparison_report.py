@@ -197,17 +197,13 @@ def _next_steps(comparison: Comparison) -> Iterator[Block]:
 
 _MOST_REVIEWED = 5
 _MOST_WARNINGS = 2
-_MOST_STEPS = 4
 _MOST_NOTES = 5
-"""Warnings and steps together."""
+"""Warnings and steps together; each one more takes the place of a case."""
 _MOST_METRICS = 4
 
 
 def review_blocks(comparison: Comparison, look: Look, *, has_every_measure: bool = False) -> Iterator[Block]:
-    """Return the outcome, the cases that moved, the two questions, the metrics that changed or all measures, and the next steps.
-
-    `has_every_measure`: without a limit of lines, all measures and all steps.
-    """
+    """Return the outcome, the cases that moved, the two questions, the metrics that changed or all measures, and every next step."""
     outcome = OUTCOMES[comparison.outcome]
     yield Verdict(look.marks.outcome(outcome), comparison.sentence, OUTCOME_ROLES[outcome])
     base, candidate = _review_run(comparison.base, look), _review_run(comparison.candidate, look)
@@ -216,14 +212,14 @@ def review_blocks(comparison: Comparison, look: Look, *, has_every_measure: bool
     for text in warnings:
         yield Note("warning", text, "warning", is_data=True)
     if comparison.cases:
-        yield _review_cases(comparison.cases, look)
+        more_notes = max(0, len(warnings) + len(comparison.next_steps) - _MOST_NOTES)
+        yield _review_cases(comparison.cases, max(1, _MOST_REVIEWED - more_notes), look)
     yield from _answers(comparison)
     if has_every_measure:
         yield measures_table(comparison, {}, look)
     elif changes := [*_metric_changes(comparison, look)]:
         yield Line(changes)
-    most = len(comparison.next_steps) if has_every_measure else _MOST_NOTES - len(warnings)
-    yield from map(_review_step, comparison.next_steps[:most])
+    yield from map(_review_step, comparison.next_steps)
 
 
 def _review_step(step: str) -> Block:
@@ -239,7 +235,7 @@ def _review_run(run: ComparedRun, look: Look) -> Spans:
     return [*spans, Span(" run "), Span(run.run_id, is_data=True)] if run.run_id else spans
 
 
-def _review_cases(cases: Sequence[ChangedCase], look: Look) -> Table:
+def _review_cases(cases: Sequence[ChangedCase], most: int, look: Look) -> Table:
     rows = [
         Row([
             [Span(case.name, is_data=True)],
@@ -247,10 +243,10 @@ def _review_cases(cases: Sequence[ChangedCase], look: Look) -> Table:
             [Span(f"{trials_text(case.base)} {look.marks.arrow} {trials_text(case.candidate)}")],
             [Span(case.reason, is_data=True, is_prose=True)] if case.reason else [],
         ])
-        for case in cases[:_MOST_REVIEWED]
+        for case in cases[:most]
     ]  # fmt: skip
-    if len(cases) > _MOST_REVIEWED:
-        rows.append(Row([[Span(f"… and {len(cases) - _MOST_REVIEWED:,} more")], [], [], []]))
+    if len(cases) > most:
+        rows.append(Row([[Span(f"… and {len(cases) - most:,} more")], [], [], []]))
     return Table([Column("case"), Column("change"), Column("trials"), Column("reason")], rows)
 
 
@@ -370,7 +366,7 @@ def write_github(comparison: Comparison, out: TextIO) -> None:
     level = _LEVELS.get(OUTCOMES[comparison.outcome], "notice")
     missing = [f"Missing: {text}" for text in missing_texts(comparison)]
     answered = [f"{label}: {text}" for label, text in answers(comparison)]
-    steps = [f"next: {step}" for step in comparison.next_steps[:_MOST_STEPS]]
+    steps = [f"next: {step}" for step in comparison.next_steps]
     title = f"Proctor: {comparison.base.agent} compared with {comparison.candidate.agent}"
     lines = [annotation(level, title, [comparison.sentence, *answered, *missing, *steps])]
     for case in comparison.cases[:_MOST_ANNOTATED]:
