@@ -278,6 +278,30 @@ def test_very_many_metrics_fill_the_width_and_no_failure_is_lost() -> None:
     assert "quality_number_11_score 0.00 < 0.5" in text
 
 
+def test_scores_are_shown_as_long_as_the_row_has_room() -> None:
+    trials = [trial(number, P) for number in range(3)]
+    row = case(
+        "dice",
+        P,
+        metric(TRAJECTORY, [1.0] * 3),
+        metric("response_match_score", [1.0] * 3),
+        trials=trials,
+    )
+    needed = len("  ✓ passed  booking/dice  trials  95 % CI  trajectory  response")
+    shown, hidden = (draw(run(row), width=width) for width in (needed, needed - 1))
+    assert "response" in shown
+    assert "scores: -v, or a wider terminal" not in shown
+    assert "scores: -v, or a wider terminal" in hidden
+
+
+def test_the_heading_of_a_long_name_has_few_lines() -> None:
+    name = "_".join(["word"] * 20)
+    text = draw(run(*(case(f"case{n}", P, metric(name, [1.0])) for n in range(2))), width=80)
+    heading = text[: text.index("booking/case0")].splitlines()
+    assert sum("word" in line for line in heading) == 3
+    assert "word word word" in text
+
+
 def test_a_stream_that_cannot_write_a_character_gets_its_escape() -> None:
     raw = io.BytesIO()
     out = io.TextIOWrapper(raw, encoding="ascii")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -44,9 +45,11 @@ MOST_PASSING = 20
 """Cases of one rank without a problem that are listed; of more, only the first few, unless every one is asked for."""
 _FEW = 5
 _MOST_OF_PAGE_FOR_NAMES = 0.4
-_WIDTH_OF_OUTCOME = 15
-_WIDTH_OF_TRIALS = 24
+_INDENT = _GAP = 2
 _LEAST_COLUMNS = 3
+_MOST_HEADING_LINES = 4
+_LONG_HEADING = 16
+"""Columns of a heading with more words than it may have lines."""
 _PROBLEMS = FLAKY_ATTENTION - 1
 """The number of ranks of cases that are shown with their evidence (see `attention`)."""
 
@@ -158,14 +161,16 @@ def _hidden_cases(counts: Counter[Outcome], look: Look) -> Iterator[Line]:
 def _case_table(cases: Sequence[CaseResult], look: Look) -> Iterator[Block]:
     """Return a row for each case: its outcome, name and trials, and the score of each metric that decides if there is room."""
     has_trials = any(map(is_repeated, cases))
-    names = max(text_width(f"{case.eval_set_id}/{case.eval_id}") for case in cases)
-    room = look.width - min(names, int(_MOST_OF_PAGE_FOR_NAMES * look.width)) - _WIDTH_OF_OUTCOME
+    rows = [[*_case_cells(case, look, has_trials=has_trials)] for case in cases]
+    trials = ["trials", f"{percent(cases[0].confidence)} % CI"] if has_trials else []
+    outcome, name, *others = _widths([["", "", *trials], *([_text(cell) for cell in row] for row in rows)])
+    used = [outcome, min(name, int(_MOST_OF_PAGE_FOR_NAMES * look.width)), *others]
     digest = Digest(cases)
-    metrics = _metrics_with_room(digest, room - (_WIDTH_OF_TRIALS if has_trials else 0))
-    headings = [["case"]] if metrics or has_trials else [[]]
-    headings += [["trials"], [f"{percent(cases[0].confidence)} % CI"]] if has_trials else []
+    metrics = _metrics_with_room(digest, look.width - _INDENT - sum(used) - _GAP * (len(used) - 1), look)
+    headings = [["case"] if metrics or has_trials else [], *([text] for text in trials)]
     columns = _columns([*headings, *_metric_headings(metrics, digest, look)], first_score=len(headings))
-    yield Table(columns, [_case_row(case, metrics, look, has_trials=has_trials) for case in cases])
+    scores = ([[_score(case, case.metrics.get(name), look)] for name in metrics] for case in cases)
+    yield Table(columns, [Row([*row, *of_case]) for row, of_case in zip(rows, scores, strict=True)])
     if digest.gating and not metrics:
         yield Line([Span("scores: -v, or a wider terminal", "dim")])
 
@@ -183,30 +188,45 @@ def _metric_headings(metrics: Mapping[str, str], digest: Digest, look: Look) -> 
     limits = digest.common_thresholds()
     for name, short in metrics.items():
         limit = limits[name]
-        yield [*short.split("_"), "" if limit is None else f"{look.marks.at_least} {limit:g}"]
+        yield [*_heading_lines(short, look), "" if limit is None else f"{look.marks.at_least} {limit:g}"]
 
 
-def _metrics_with_room(digest: Digest, room: int) -> dict[str, str]:
+def _heading_lines(short: str, look: Look) -> list[str]:
+    """Return the words of a metric's short name, a line each; those of a long name share lines, and the last ones are cut."""
+    lines = short.split("_")
+    if len(lines) > _MOST_HEADING_LINES:
+        lines = textwrap.wrap(" ".join(lines), _LONG_HEADING)
+    return lines if len(lines) <= _MOST_HEADING_LINES else [*lines[: _MOST_HEADING_LINES - 1], look.marks.cut]
+
+
+def _metrics_with_room(digest: Digest, room: int, look: Look) -> dict[str, str]:
     """Return the short names of the metrics that have room for a column; not one or two of many, which would look like all."""
     names = short_names(digest.gating)
     fitting: dict[str, str] = {}
     for name, short in names.items():
-        room -= 2 + max(5, *map(len, short.split("_")))
+        room -= _GAP + max(5, *map(len, _heading_lines(short, look)))
         if room < 0:
             break
         fitting[name] = short
     return fitting if len(fitting) >= min(len(names), _LEAST_COLUMNS) else {}
 
 
-def _case_row(case: CaseResult, metrics: Iterable[str], look: Look, *, has_trials: bool) -> Row:
-    cells: list[Spans] = [
-        [outcome_span(case.outcome, look)],
-        [Span(f"{case.eval_set_id}/{case.eval_id}", is_data=True)],
-    ]
+def _case_cells(case: CaseResult, look: Look, *, has_trials: bool) -> Iterator[Spans]:
+    """Return the outcome and the name of a case, and its trials with the interval of its pass rate."""
+    yield [outcome_span(case.outcome, look)]
+    yield [Span(f"{case.eval_set_id}/{case.eval_id}", is_data=True)]
     if has_trials:
-        bounds_text = bounds(*case.interval, look.marks) if case.has_rate else ""
-        cells += [[*strip_spans(case, look)], [Span(bounds_text, "dim")]]
-    return Row([*cells, *([_score(case, case.metrics.get(name), look)] for name in metrics)])
+        yield [*strip_spans(case, look)]
+        yield [Span(bounds(*case.interval, look.marks) if case.has_rate else "", "dim")]
+
+
+def _widths(rows: Iterable[Sequence[str]]) -> list[int]:
+    """Return the width of each column."""
+    return [max(map(text_width, column)) for column in zip(*rows, strict=True)]
+
+
+def _text(cell: Spans) -> str:
+    return "".join(span.text for span in cell)
 
 
 def _score(case: CaseResult, metric: MetricVerdict | None, look: Look) -> Span:
