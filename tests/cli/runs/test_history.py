@@ -403,6 +403,21 @@ def test_imported_run_is_ordered_by_its_start(run: Run) -> None:
 # --- agents, builds and providers -------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
+def test_a_difference_between_two_runs_is_drawn_once(run: Run) -> None:
+    run({"a": "Pardon?"})
+    run(WRONG, build=True, threshold=0.9)
+    text = drawn()
+    courses, _, changes = text.partition("you changed:")
+    for difference in (
+        "the source of the agent ",
+        "the threshold of response_match_score was 0.8 and is 0.9",
+    ):
+        assert (courses.count(difference), changes.count(difference)) == (1, 1)
+    assert courses.count("the differences between these runs are above") == 1
+    assert shown().count("warning: the threshold of response_match_score was 0.8 and is 0.9") == 2
+
+
 def drawn(case: str | None = None, *, width: int = 100) -> str:
     out = io.StringIO()
     options = ReportOptions(width=width, color=False)
