@@ -107,6 +107,16 @@ def test_the_verdict_is_first_then_what_did_not_pass_the_worst_first() -> None:
     assert "- state covers: 2\n+ state covers: 4\n" in shown.quiet
 
 
+def test_of_many_failed_cases_those_with_the_fewest_passed_trials_are_listed() -> None:
+    mostly_passed = [
+        case(f"most_{n}", F, trials=[trial(0, P), trial(1, P), trial(2, F)]) for n in range(MOST)
+    ]
+    hardly_passed = case("hardly", F, trials=[trial(0, F), trial(1, P), trial(2, F)])
+    shown = page(text_of(run(*mostly_passed, hardly_passed)))
+    assert 0 < shown.quiet.index("booking/hardly") < shown.quiet.index("booking/most_0")
+    assert f"booking/most_{MOST - 1}" not in shown.quiet
+
+
 def test_a_run_that_passed_is_three_lines_and_folded_details() -> None:
     text = text_of(run(good("a"), good("b")))
     assert text.startswith("### ✓ passed: all 2 cases pass\n")

@@ -6,13 +6,14 @@ pass over the cases and keeps none of them.
 
 from __future__ import annotations
 
+from bisect import insort
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from proctor.common.safe_text import count_text
 from proctor.reports.content.case_words import FLAKY, WORDS
-from proctor.reports.content.summary import FLAKY_ATTENTION, attention, interval, percent
+from proctor.reports.content.summary import FLAKY_ATTENTION, attention, interval, passed_share, percent
 from proctor.reports.content.symbols import ASCII, Marks, short_names
 from proctor.schema.results.case_result import FaultRates, Repeats
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, RunResult, SetSummary
@@ -328,8 +329,8 @@ def _some(eval_ids: list[str], count: int) -> str:
 # --- the worst cases, which a short report names ----------------------------------------------------------------------
 
 
-class Foremost:
-    """Keeps the first few cases of each rank (failed, error, inconclusive, not run, flaky); the others are only counted."""
+class WorstCases:
+    """Keeps the worst cases of each rank (failed, error, inconclusive, not run, flaky); the others are only counted."""
 
     def __init__(self, most: int) -> None:
         """Set the maximum number of cases."""
@@ -342,15 +343,14 @@ class Foremost:
         """Add one case."""
         rank = attention(case)
         self.missed += rank < FLAKY_ATTENTION
-        if rank <= FLAKY_ATTENTION and len(self._kept[rank]) < self._most:
-            self._kept[rank].append(case)
-            self._let_go()
+        if rank <= FLAKY_ATTENTION:
+            insort(self._kept[rank], case, key=passed_share)
+            self._drop_excess(self._kept[rank:] if rank == FLAKY_ATTENTION else self._kept[:FLAKY_ATTENTION])
 
-    def _let_go(self) -> None:
-        """Keep at most the maximum number: worse cases replace others."""
-        red = self._kept[:FLAKY_ATTENTION]
-        if sum(map(len, red)) > self._most:
-            next(cases for cases in reversed(red) if cases).pop()
+    def _drop_excess(self, ranks: list[list[CaseResult]]) -> None:
+        """Keep at most the maximum number of cases of these ranks: worse cases replace others."""
+        if sum(map(len, ranks)) > self._most:
+            next(cases for cases in reversed(ranks) if cases).pop()
 
     def problem_cases(self) -> Iterator[CaseResult]:
         """Return cases that did not pass, the worst first, at most the maximum number."""

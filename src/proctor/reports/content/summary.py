@@ -209,6 +209,11 @@ def attention(case: CaseResult) -> int:
     return _ATTENTION.get(case.outcome, FLAKY_ATTENTION + (not case.flaky))
 
 
+def passed_share(case: CaseResult) -> float:
+    """Return the share of passed trials, by which cases of one rank are sorted: the worst first."""
+    return case.pass_rate or 0.0
+
+
 def config_sources(sets: Iterable[SetSummary]) -> list[str]:
     """Return where the criteria came from, each source once."""
     return list(dict.fromkeys(source for summary in sets if (source := config_source(summary))))

@@ -15,7 +15,7 @@ from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content import public_text
 from proctor.reports.content.case_digest import (
     Digest,
-    Foremost,
+    WorstCases,
     rate_sentence,
 )
 from proctor.reports.content.case_words import FLAKY, WORDS
@@ -49,21 +49,21 @@ class GithubReport:
 
 
 def _annotations(run: RunResult) -> Iterator[str]:
-    digest, foremost = Digest(), Foremost(MOST)
+    digest, worst_cases = Digest(), WorstCases(MOST)
     for case in run.cases:
         digest.add(case)
-        foremost.add(case)
+        worst_cases.add(case)
     verdict = sentence(run, flaky=digest.repeats.flaky)
     share = rate(run, UNICODE)
     yield annotation("notice", f"Proctor: {run.agent}", [verdict, *([share] if share else [])])
-    errors = [*_broken(run), *map(_message, foremost.problem_cases())]
+    errors = [*_broken(run), *map(_message, worst_cases.problem_cases())]
     if not errors and not run.passed:
         errors = [annotation("error", f"Proctor: {run.agent}", [verdict])]
-    if len(errors) > MOST or foremost.missed > MOST:
-        left = len(errors) - min(foremost.missed, MOST) + foremost.missed - (MOST - 1)
+    if len(errors) > MOST or worst_cases.missed > MOST:
+        left = len(errors) - min(worst_cases.missed, MOST) + worst_cases.missed - (MOST - 1)
         errors = [*errors[: MOST - 1], annotation("error", "Proctor", [f"{left} more did not pass"])]
     yield from errors
-    for case in foremost.flaky():
+    for case in worst_cases.flaky():
         text = [rate_sentence(case, UNICODE), *([public_text.hidden(case.missed)] if case.missed else [])]
         yield annotation(
             "warning", f"{FLAKY}: {case.eval_set_id}/{case.eval_id}", text, *place_of(case.place)

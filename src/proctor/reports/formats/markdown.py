@@ -16,7 +16,7 @@ from proctor.common.safe_text import cut_text, encodable
 from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content import public_text
 from proctor.reports.content.agent_matrix import line_up, matrix_blocks, names_to_list
-from proctor.reports.content.case_digest import Digest, Foremost, rate_sentence
+from proctor.reports.content.case_digest import Digest, WorstCases, rate_sentence
 from proctor.reports.content.case_words import WORDS
 from proctor.reports.content.failure_causes import SharedCauses
 from proctor.reports.content.public_text import place_of
@@ -104,21 +104,21 @@ class _Section:
         self._run = run
         self._picture = picture
         self._room = room
-        self._digest, self._foremost, self._causes = Digest(), Foremost(MOST), SharedCauses()
+        self._digest, self._worst_cases, self._causes = Digest(), WorstCases(MOST), SharedCauses()
         for case in run.cases:
             self._digest.add(case)
             if is_listed(case):
-                self._foremost.add(case)
+                self._worst_cases.add(case)
             self._causes.add(case)
 
     def parts(self) -> Iterator[str]:
         """Return the parts in order; the table takes at most half of the room, the evidence what is left of it."""
         picture = f"![{_ALT}]({quote(self._picture)})\n\n" if self._picture else ""
         head = self._head() + picture + self._shared_causes()
-        problem_cases = list(self._foremost.problem_cases())
+        problem_cases = list(self._worst_cases.problem_cases())
         problems = problem_table(self._run, problem_cases, _LOOK)
         rows = _fitting(table_rows(problems), self._room // 2 - len(head))
-        if more := self._foremost.missed + len(problems.rows) - len(problem_cases) - len(rows):
+        if more := self._worst_cases.missed + len(problems.rows) - len(problem_cases) - len(rows):
             rows.append(f"\n… and {more:,} more that did not pass")
         table = table_of(problems, rows) if rows else ""
         yield head + table
@@ -142,7 +142,7 @@ class _Section:
         return table_of(causes, rows) if rows else ""
 
     def _details(self) -> Iterator[str]:
-        if flaky := [*map(_flaky_text, self._foremost.flaky())]:
+        if flaky := [*map(_flaky_text, self._worst_cases.flaky())]:
             yield _list(f"{self._digest.repeats.flaky} flaky", flaky)
         if warnings := self._digest.warnings(self._run):
             texts = (code(public_text.hidden(warning)) for warning in warnings)

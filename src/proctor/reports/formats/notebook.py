@@ -12,7 +12,7 @@ from html import escape
 from proctor.common.code_marks import code_parts
 from proctor.common.safe_text import clean
 from proctor.reports.content import public_text
-from proctor.reports.content.case_digest import Digest, Foremost
+from proctor.reports.content.case_digest import Digest, WorstCases
 from proctor.reports.content.failure_causes import SharedCauses
 from proctor.reports.content.run_blocks import (
     figure_blocks,
@@ -55,13 +55,13 @@ _TIMES = re.compile(r" x (?=\d)")
 
 def run_html(run: RunResult) -> str:
     """Return a run as HTML: the verdict, the figures, the causes that several cases share, and the cases that did not pass."""
-    digest, foremost, causes = Digest(), Foremost(_MOST), SharedCauses()
+    digest, worst_cases, causes = Digest(), WorstCases(_MOST), SharedCauses()
     for case in run.cases:
         digest.add(case)
-        foremost.add(case)
+        worst_cases.add(case)
         causes.add(case)
-    cases = [*foremost.problem_cases()]
-    more = foremost.missed - len(cases)
+    cases = [*worst_cases.problem_cases()]
+    more = worst_cases.missed - len(cases)
     return blocks_html([
         verdict_block(run, digest, _LOOK),
         *head_blocks(run, _LOOK),

@@ -20,7 +20,7 @@ from proctor.reports.content.run_blocks import (
     result_blocks,
     strip_spans,
 )
-from proctor.reports.content.summary import FLAKY_ATTENTION, attention, bounds, percent
+from proctor.reports.content.summary import FLAKY_ATTENTION, attention, bounds, passed_share, percent
 from proctor.reports.content.symbols import short_names
 from proctor.reports.content.text_blocks import (
     Block,
@@ -75,7 +75,7 @@ def cases_by_attention(run: RunResult, digest: Digest, look: Look, is_listed: Is
     The cases are read twice, and none is kept: of a stored run there may be very many.
     """
     causes, others = SharedCauses(), Counter[Outcome]()
-    places: list[list[int]] = [[] for _ in range(FLAKY_ATTENTION + 2)]
+    places: list[list[tuple[float, int]]] = [[] for _ in range(FLAKY_ATTENTION + 2)]
     for place, case in enumerate(run.cases):
         digest.add(case)
         causes.add(case)
@@ -83,11 +83,12 @@ def cases_by_attention(run: RunResult, digest: Digest, look: Look, is_listed: Is
             rank = attention(case)
             others[case.outcome] += rank >= _PROBLEMS
             if look.verbose or rank < _PROBLEMS or len(places[rank]) <= MOST_PASSING:
-                places[rank].append(place)
+                places[rank].append((passed_share(case), place))
     yield from _bar(run, digest, look)
     yield Gap()
-    yield from _problems(run, [place for of_rank in places[:_PROBLEMS] for place in of_rank], look)
-    yield from _others(run, places[_PROBLEMS:], others, look)
+    worst_first = [[place for _, place in sorted(of_rank)] for of_rank in places]
+    yield from _problems(run, [place for of_rank in worst_first[:_PROBLEMS] for place in of_rank], look)
+    yield from _others(run, worst_first[_PROBLEMS:], others, look)
     if (table := causes.table()).rows:
         yield table
         yield Gap()
