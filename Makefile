@@ -28,7 +28,7 @@ WORKERS ?= 3
 
 
 # Fuzzing, injections and the security matrix: part of `make nightly`, with their slow tests; kills are marked `nightly`.
-ATTACKS := tests/files/eval_sets/test_fuzz.py tests/judges/test_injection.py tests/web/security/test_guard.py tests/web/security/test_target_addresses.py \
+ATTACKS := tests/files/eval_sets/test_fuzz.py tests/judges/test_injection.py tests/web/security/test_middleware.py tests/web/security/test_target_addresses.py \
 	tests/web/adk/test_generated_requests.py tests/web/adk/test_unusual_addresses.py tests/agents/process/test_echoed_secrets.py
 
 .PHONY: demo test nightly lint format bench adk frameworks adk-eval ray docs ui ui-unit ui-types ui-test reference options pictures adk-names lock clean

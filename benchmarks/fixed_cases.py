@@ -28,7 +28,7 @@ class FixedCases:
     rates: tuple[float, ...]
     trials: int
     trials_now: int = 0
-    resemblance: float = 0.0
+    alike_share: float = 0.0
     """The share of a case's trials that go the same way within a run."""
 
 
@@ -49,12 +49,12 @@ FIXED = (
     FixedCases("100 cases x 1", _spread(100, 0.5, 1.0), 1),
     FixedCases("20 flaky cases, 10 trials, then 1", (0.9,) * 20, 10, 1),
     FixedCases("20 flaky cases, 1 trial, then 10", (0.9,) * 20, 1, 10),
-    FixedCases("7 cases x 5, a quarter of the trials alike", _spread(7, 0.4, 1.0), 5, resemblance=0.25),
-    FixedCases("7 cases x 5, half of the trials alike", _spread(7, 0.4, 1.0), 5, resemblance=0.5),
-    FixedCases("7 cases x 10, half of the trials alike", _spread(7, 0.4, 1.0), 10, resemblance=0.5),
-    FixedCases("20 cases x 5, half of the trials alike", _spread(20, 0.4, 1.0), 5, resemblance=0.5),
-    FixedCases("20 cases x 10, half of the trials alike", _spread(20, 0.4, 1.0), 10, resemblance=0.5),
-    FixedCases("40 cases x 5, half of the trials alike", _spread(40, 0.4, 1.0), 5, resemblance=0.5),
+    FixedCases("7 cases x 5, a quarter of the trials alike", _spread(7, 0.4, 1.0), 5, alike_share=0.25),
+    FixedCases("7 cases x 5, half of the trials alike", _spread(7, 0.4, 1.0), 5, alike_share=0.5),
+    FixedCases("7 cases x 10, half of the trials alike", _spread(7, 0.4, 1.0), 10, alike_share=0.5),
+    FixedCases("20 cases x 5, half of the trials alike", _spread(20, 0.4, 1.0), 5, alike_share=0.5),
+    FixedCases("20 cases x 10, half of the trials alike", _spread(20, 0.4, 1.0), 10, alike_share=0.5),
+    FixedCases("40 cases x 5, half of the trials alike", _spread(40, 0.4, 1.0), 5, alike_share=0.5),
 )
 
 
@@ -111,7 +111,7 @@ def simulate(
     trials = fixed.trials, fixed.trials_now or fixed.trials
     for _ in range(comparisons):
         base, drawn = (
-            [_draw_trials(random, rate, count, fixed.resemblance) for rate in rates]
+            [_draw_trials(random, rate, count, fixed.alike_share) for rate in rates]
             for rates, count in zip((fixed.rates, now), trials, strict=True)
         )
         gone = _draw_missing(random, drawn, candidate)
@@ -124,9 +124,9 @@ def simulate(
     return tally
 
 
-def _draw_trials(random: Random, rate: float, trials: int, resemblance: float) -> Trials:
+def _draw_trials(random: Random, rate: float, trials: int, alike_share: float) -> Trials:
     mood = random.random() < rate
-    return [mood if random.random() < resemblance else random.random() < rate for _ in range(trials)]
+    return [mood if random.random() < alike_share else random.random() < rate for _ in range(trials)]
 
 
 def _draw_missing(random: Random, drawn: Sequence[Trials], candidate: Candidate) -> set[tuple[int, int]]:
@@ -225,7 +225,7 @@ def print_alike(comparisons: int) -> None:
 
 def half_alike(cases: int, trials: int) -> FixedCases:
     """Return cases of mixed difficulty of which half of the trials go the same way within a run."""
-    return FixedCases(f"{cases} cases x {trials}, alike", _spread(cases, 0.4, 1.0), trials, resemblance=0.5)
+    return FixedCases(f"{cases} cases x {trials}, alike", _spread(cases, 0.4, 1.0), trials, alike_share=0.5)
 
 
 ALIKE = (

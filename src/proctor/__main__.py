@@ -6,7 +6,7 @@ import signal
 
 def main() -> None:
     """Load the command line and run it."""
-    gc.disable()  # until the command begins: see `cli.process.enable_garbage_collector`
+    gc.disable()  # until the command begins: see `cli.own_process.enable_garbage_collector`
     # until it listens, Ctrl-C ends this process without a word: nothing has begun
     listened = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if listened:

@@ -12,7 +12,7 @@ ATTACKS = re.findall(r"tests/[\w/]+\.py", MAKEFILE.partition("ATTACKS :=")[2].pa
 
 @pytest.mark.parametrize(
     "subject",
-    ["fuzz", "injection", "security/test_guard", "target_addresses", "generated_requests", "secrets"],
+    ["fuzz", "injection", "security/test_middleware", "target_addresses", "generated_requests", "secrets"],
 )
 def test_make_nightly_runs_the_attacks(subject: str) -> None:
     assert "$(ATTACKS)" in MAKEFILE.partition("\nnightly: $(VENV)")[2].partition("\n\n")[0]

@@ -13,7 +13,7 @@ import click
 
 from proctor.cli.command_base import begin, common_options
 from proctor.cli.messages import SETUP_ERROR, exit_code_of
-from proctor.cli.process import (
+from proctor.cli.own_process import (
     duplicate_streams,
     enable_garbage_collector,
     exit_process,

@@ -14,7 +14,7 @@ from contextlib import suppress
 import click
 
 from proctor.cli.command_base import common
-from proctor.cli.process import report_problems
+from proctor.cli.own_process import report_problems
 from proctor.common.error_text import safe_str, traceback_text
 from proctor.common.safe_text import clean
 from proctor.errors import ProctorError, SetupError, SetupProblems, UnknownNameError

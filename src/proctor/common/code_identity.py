@@ -12,7 +12,7 @@ from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
 
-from proctor.common.module_code import is_project_module, module_of, project_code
+from proctor.common.project_code import is_project_module, module_of, project_code
 
 _DEEPEST = 4
 """Objects of installed packages are described to this depth; below it by their class."""

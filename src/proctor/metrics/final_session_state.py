@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from proctor.common.code_marks import code_mark
+from proctor.common.inline_code import code_mark
 from proctor.common.json_values import equal_json
 from proctor.errors import MetricError
 from proctor.metrics.base import CaseView, MetricFacts, Survey

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 
-from proctor.common.code_marks import code_mark
+from proctor.common.inline_code import code_mark
 from proctor.common.json_values import equal_json
 from proctor.errors import did_you_mean
 from proctor.metrics.matchers.base import ABSENT, INLINE

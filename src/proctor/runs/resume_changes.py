@@ -11,7 +11,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from proctor.runs.differences import is_known_to_differ
+from proctor.runs.run_differences import is_known_to_differ
 from proctor.runs.setup.judge_and_user import AN_OBJECT
 from proctor.runs.setup.manifest import judging_of, planned_cases
 from proctor.schema.results.manifest import Judging, Manifest, MetricManifest, PlannedCase, counting

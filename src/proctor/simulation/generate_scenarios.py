@@ -119,7 +119,7 @@ class _Generator:
     ) -> None:
         self._model, self._agent, self._request, self._settings = model, agent, request, settings
         self._existing = [*existing]
-        self._prompt = read_prompt("proctor.simulation", "generate.md")
+        self._prompt = read_prompt("proctor.simulation.prompts", "generate.md")
         self.result = Generated(model.name, self._prompt.hash, agent)
 
     async def run(self) -> None:

@@ -157,7 +157,9 @@ _UNUSABLE_ENDS = {
 def _template(config: LlmBackedUserSimulatorConfig, scenario: ConversationScenario) -> Prompt:
     if config.custom_instructions is not None:
         return Prompt("custom_instructions", config.custom_instructions)
-    return read_prompt("proctor.simulation", "plain.md" if scenario.user_persona is None else "persona.md")
+    return read_prompt(
+        "proctor.simulation.prompts", "plain.md" if scenario.user_persona is None else "persona.md"
+    )
 
 
 def _prompt_parts(template: str, scenario: ConversationScenario) -> tuple[str, str]:

@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 from proctor.analysis.compare.compare_cases import CompareOptions, compare_cases
 from proctor.analysis.compare.measure_table import numbers
 from proctor.analysis.compare.measures import PairedScore, lower_bound, p_value_by_case
-from proctor.analysis.compare.resemblance import could_be_beyond_resemblance, is_beyond_resemblance
+from proctor.analysis.compare.overdispersion import could_exceed_overdispersion, exceeds_overdispersion
 from proctor.schema.analysis.comparison import CaseChange, Change, Comparison, Trials
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome
 from proctor.stats.unequal_counts import TwoCounts
@@ -783,8 +783,8 @@ def test_a_case_must_change_by_more_than_the_other_flaky_cases_vary(
 ) -> None:
     """A case is given as its passes before and now, of so many trials in each run."""
     known = [TwoCounts(before, trials, now, trials) for before, now, trials in [case, *others]]
-    assert is_beyond_resemblance(known[:1], [[one] for one in known[1:]]) is expected
-    assert could_be_beyond_resemblance(known[0], known[1:], 0) is expected
+    assert exceeds_overdispersion(known[:1], [[one] for one in known[1:]]) is expected
+    assert could_exceed_overdispersion(known[0], known[1:], 0) is expected
 
 
 @pytest.mark.parametrize(
@@ -809,11 +809,11 @@ CASE_OF_TEN = st.builds(TwoCounts, st.integers(0, 10), st.just(10), st.integers(
 
 @pytest.mark.slow
 @given(CASE_OF_TEN, st.lists(CASE_OF_TEN, max_size=6), st.lists(CASE_OF_TEN, max_size=4), st.integers(0, 3))
-def test_whatever_the_unknown_cases_are_a_case_beyond_resemblance_was_possible(
+def test_whatever_the_unknown_cases_are_a_case_beyond_overdispersion_was_possible(
     case: TwoCounts, known: list[TwoCounts], unknown: list[TwoCounts], more: int
 ) -> None:
-    if is_beyond_resemblance([case], [[one] for one in known + unknown]):
-        assert could_be_beyond_resemblance(case, known, len(unknown) + more)
+    if exceeds_overdispersion([case], [[one] for one in known + unknown]):
+        assert could_exceed_overdispersion(case, known, len(unknown) + more)
 
 
 def test_missing_verdicts_are_no_error_where_the_others_show_that_trials_resemble_each_other() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from proctor.runs.differences import find_differences, incomparable_metrics
+from proctor.runs.run_differences import find_differences, incomparable_metrics
 from proctor.schema.analysis.comparison import PASSED
 from proctor.schema.results.manifest import (
     AgentManifest,

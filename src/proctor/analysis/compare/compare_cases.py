@@ -35,7 +35,7 @@ from proctor.analysis.compare.missing_verdicts import (
     total_missing,
 )
 from proctor.analysis.compare.outcome_text import Basis, case_fell_before_correction, describe
-from proctor.analysis.compare.resemblance import could_be_beyond_resemblance, is_beyond_resemblance
+from proctor.analysis.compare.overdispersion import could_exceed_overdispersion, exceeds_overdispersion
 from proctor.analysis.compare.sides import Pairs, Side, changed_cases, pair
 from proctor.schema.analysis.comparison import (
     PASSED,
@@ -265,7 +265,7 @@ def _significant_cases(
         tests.append(known[both])
     cases = _corrected(views[0].cases, tests, level)
     others = [both for place, both in enumerate(choices) if place not in cases]
-    return [one for place, one in cases.items() if is_beyond_resemblance(choices[place], others)]
+    return [one for place, one in cases.items() if exceeds_overdispersion(choices[place], others)]
 
 
 def _worst_cases(views: Sequence[Completion], level: float) -> list[CaseEvidence]:
@@ -279,7 +279,7 @@ def _worst_cases(views: Sequence[Completion], level: float) -> list[CaseEvidence
     known = [worst for place, (worst, best) in enumerate(choices) if worst == best and place not in cases]
     others = len(choices) - len(known) - 1
     return [
-        one for place, one in cases.items() if could_be_beyond_resemblance(choices[place][0], known, others)
+        one for place, one in cases.items() if could_exceed_overdispersion(choices[place][0], known, others)
     ]
 
 

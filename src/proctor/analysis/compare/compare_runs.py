@@ -143,7 +143,7 @@ def _side(run: str | RunResult, store: StoreLike) -> KnownSide:
 def _compare(base: KnownSide, candidate: KnownSide, request: _Request) -> Comparison:
     from proctor.analysis.compare.compare_cases import compare_cases
     from proctor.analysis.compare.interim_looks import looked_at
-    from proctor.runs.differences import (
+    from proctor.runs.run_differences import (
         case_differences,
         find_differences,
         knows_cases,
@@ -220,7 +220,7 @@ def _is_deterministic(request: _Request, candidate: Manifest) -> bool:
 
 
 def _incomparable(base: KnownSide, candidate: KnownSide) -> frozenset[str]:
-    from proctor.runs.differences import incomparable_metrics
+    from proctor.runs.run_differences import incomparable_metrics
 
     return incomparable_metrics(base[1][1].sets, candidate[1][1].sets)
 
@@ -266,7 +266,7 @@ def _check_comparison(comparison: Comparison, *, strict: bool) -> None:
 
 def _refuse_same_scores(base: KnownSide, candidate: KnownSide) -> None:
     """Refuse a run and itself with the same scores; a re-scored run may be compared with how it was scored before."""
-    from proctor.runs.differences import RESCORED
+    from proctor.runs.run_differences import RESCORED
 
     run_id, (before, now) = base[0].run.run_id, (one[1][1] for one in (base, candidate))
     if not run_id or run_id != candidate[0].run.run_id:

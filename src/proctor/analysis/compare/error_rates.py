@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from math import fsum
 
 from proctor.analysis.compare.measures import interval_of_trials
-from proctor.analysis.compare.resemblance import exceeds, likely_excesses
+from proctor.analysis.compare.overdispersion import exceeds, likely_excesses
 from proctor.schema.analysis.comparison import PASSED, Comparison
 from proctor.stats.intervals import at_most
 from proctor.stats.paired_tests import tarone_holm
@@ -115,7 +115,7 @@ def detectable_case_rate(counts: Sequence[TwoCounts], *, level: float, power: fl
     """Return the pass rate to which a case may drop from 100 % and be noticed with the probability `power`; `None`: no such drop is.
 
     It is tested with correction for those of the other cases that are flaky, and must exceed what these are likely to vary
-    (`resemblance`). If none of them is flaky, the pass rate over the set may notice it, too.
+    (`overdispersion`). If none of them is flaky, the pass rate over the set may notice it, too.
     """
     trials = min(
         ((one.trials_before, one.trials_now) for one in counts), key=lambda both: case_power_key(*both)

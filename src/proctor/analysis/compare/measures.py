@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil, fsum, log2, sqrt
 
-from proctor.analysis.compare.resemblance import resemblance, supposed_resemblance
+from proctor.analysis.compare.overdispersion import assumed_overdispersion, overdispersion
 from proctor.schema.analysis.comparison import InGeneral, Trials
 from proctor.stats.intervals import most_lost
 from proctor.stats.paired_tests import mean_difference, sign_flip_test
@@ -131,20 +131,23 @@ _MOST_HIDDEN = 2.0
 
 
 def interval_of_trials(counts: Sequence[TwoCounts], difference: float, level: float) -> Interval:
-    """Return the interval of the trials, wider by the root of their resemblance.
+    """Return the interval of the trials, wider by the root of their overdispersion.
 
-    Trials that resemble each other also show too small a variance within their case: of m trials (m - resemblance) / (m - 1)
-    of it. If the resemblance can be seen, the ends account for that where it does not move them to the other side of 0, so that
+    Trials that resemble each other also show too small a variance within their case: of m trials (m - overdispersion) / (m - 1)
+    of it. If the overdispersion can be seen, the ends account for that where it does not move them to the other side of 0, so that
     it decides nothing: the tests keep their level without it, and few cases their power. If too few cases are flaky to see it,
     one is supposed, and all of it decides.
 
     Sources: P. McCullagh and J. A. Nelder, "Generalized Linear Models" (1989), section 4.5 (over-dispersion); L. Kish, "Survey
     Sampling" (1965), section 5.4 (the design effect).
     """
-    interval, observed_resemblance = two_shares_interval(counts, confidence=1 - level), resemblance(counts)
-    alike = supposed_resemblance(counts) if observed_resemblance is None else observed_resemblance
+    interval, observed_overdispersion = (
+        two_shares_interval(counts, confidence=1 - level),
+        overdispersion(counts),
+    )
+    alike = assumed_overdispersion(counts) if observed_overdispersion is None else observed_overdispersion
     whole = _widened(interval, difference, alike * _hidden_variance(counts, alike))
-    if observed_resemblance is None:
+    if observed_overdispersion is None:
         return whole
     decides = _widened(interval, difference, alike)
     low, high = whole

@@ -96,7 +96,7 @@ def find_run(store: Store, name: str) -> str:
 
 def side_of_result(result: RunResult) -> KnownSide:
     """Return a result in memory as one side. The content of its cases is unknown, so they are paired by their ids."""
-    from proctor.runs.differences import manifest_of_result
+    from proctor.runs.run_differences import manifest_of_result
     from proctor.schema.results.model_usage import known_cost
 
     run = ComparedRun(

@@ -68,7 +68,7 @@ def _too_few(counts: set[int]) -> str:
 
 def _check_alike(base: Side, judging: Judging, plan: Plan) -> None:
     """Where pass and fail are not judged alike, no number of trials decides anything."""
-    from proctor.runs.differences import config_differences, incomparable_metrics
+    from proctor.runs.run_differences import config_differences, incomparable_metrics
     from proctor.runs.setup.manifest import judged_set
     from proctor.schema.analysis.comparison import PASSED
 

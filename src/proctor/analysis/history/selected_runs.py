@@ -12,7 +12,7 @@ from proctor.analysis.compare.compare_runs import score_ranges
 from proctor.errors import SetupError, UnknownNameError, did_you_mean
 from proctor.files.eval_sets.selectors import split_selector
 from proctor.reports.content.symbols import short_ids
-from proctor.runs.differences import find_differences, knows_cases
+from proctor.runs.run_differences import find_differences, knows_cases
 from proctor.runs.setup.judge_and_user import AN_OBJECT
 from proctor.runs.storage.queries import RunFilter, is_set
 from proctor.schema.analysis.comparison import RunDifference

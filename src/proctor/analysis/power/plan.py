@@ -15,7 +15,7 @@ from proctor.common.safe_text import count_text
 from proctor.errors import SetupError, SetupProblems, UnknownNameError, did_you_mean
 from proctor.reports.content.summary import percent, rounded
 from proctor.runs.attempts import find_current_run
-from proctor.runs.differences import manifest_of_result
+from proctor.runs.run_differences import manifest_of_result
 from proctor.runs.storage.open import StoreLike, is_open, open_runs
 from proctor.schema.analysis.comparison import PASSED
 from proctor.schema.analysis.power_plan import MeasureSize, RunSize, SizeRow

@@ -21,7 +21,7 @@ from proctor.authoring.audit.mutant import (
     replace_call,
     with_parts,
 )
-from proctor.common.code_marks import code_mark
+from proctor.common.inline_code import code_mark
 from proctor.common.json_values import equal_json
 from proctor.schema.evidence.event import Event
 from proctor.schema.format.content import FunctionCall, Part

@@ -20,7 +20,7 @@ from proctor.authoring.audit.mutant import (
     only_text,
     shorten_change,
 )
-from proctor.common.code_marks import code_mark
+from proctor.common.inline_code import code_mark
 from proctor.common.json_values import equal_json
 from proctor.metrics.matchers.base import ABSENT, holds_matcher
 from proctor.metrics.matchers.parse import MatcherReader

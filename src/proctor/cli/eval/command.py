@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from proctor.cli.command_base import SHOW, SectionedCommand, argument, common_options, option, report_options
-from proctor.cli.process import enable_garbage_collector
+from proctor.cli.own_process import enable_garbage_collector
 from proctor.cli.run_flags import run_options
 from proctor.engine.run_options import OPTIONS, Group
 

@@ -25,7 +25,7 @@ from proctor.cli.outputs import (
     reported_errors,
     write_nothing_run,
 )
-from proctor.cli.process import reserve_stdout
+from proctor.cli.own_process import reserve_stdout
 from proctor.cli.run_flags import read_settings
 from proctor.errors import NothingToRunError, SettingsError, SetupError, SetupProblems
 from proctor.files.eval_sets.selectors import SET_SUFFIXES, sets_in, split_existing

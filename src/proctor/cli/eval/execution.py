@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Self, TextIO, TypeVar
 
 from proctor.cli.messages import ERROR, notify, show_setup_error
 from proctor.cli.outputs import RunOutput, RunTargets, report_for, write_outputs
-from proctor.cli.process import end_now, preserve_import_path, report_run
+from proctor.cli.own_process import end_now, preserve_import_path, report_run
 from proctor.engine.execution.run_control import CANCELLED_FROM_WITHIN, DRAIN, StopRequest, abandon_tasks
 from proctor.errors import EvalError, ProctorError, StoreError
 from proctor.reports.base import ReportOptions, is_terminal

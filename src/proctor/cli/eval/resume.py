@@ -98,7 +98,7 @@ def _resume(run: str | None, options: dict[str, Any], executions: list[Execution
     from proctor.cli.eval.run_verdict import carry_out_against, shared_resume_hint
     from proctor.cli.messages import notify
     from proctor.cli.outputs import store_of
-    from proctor.cli.process import reserve_stdout
+    from proctor.cli.own_process import reserve_stdout
     from proctor.cli.run_flags import read_settings
     from proctor.runs.attempts import warning_of_attempt
     from proctor.runs.resume import caps_of_killed, run_to_resume

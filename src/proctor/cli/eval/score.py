@@ -74,7 +74,7 @@ def _score(
 ) -> int:
     from proctor.cli.eval.execution import Execution
     from proctor.cli.outputs import parse_outputs
-    from proctor.cli.process import reserve_stdout
+    from proctor.cli.own_process import reserve_stdout
     from proctor.cli.run_flags import read_settings
     from proctor.runs.setup.settings import prepare_process, usage_limits
     from proctor.runs.storage.open import open_runs

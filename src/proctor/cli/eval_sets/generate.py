@@ -33,7 +33,7 @@ def generate_and_keep(agent: str, out: Path | None, options: Mapping[str, Any]) 
         SetupError: a configuration error, or no terminal for the review; no model was called.
     """
     from proctor.authoring.generate_scenarios import generate_scenarios_sync, session_for
-    from proctor.cli.process import reserve_stdout
+    from proctor.cli.own_process import reserve_stdout
     from proctor.runs.setup.settings import load_settings, prepare_process
 
     if not (options["yes"] or options["dry_run"] or out is None or sys.stdin.isatty()):

@@ -71,7 +71,7 @@ def check(
     \b
     Exit codes: 0 every check passes, 1 a check fails, 2 the agent cannot be loaded.
     """
-    from proctor.cli.process import reserve_stdout
+    from proctor.cli.own_process import reserve_stdout
     from proctor.engine.execution.run_control import run_sync
     from proctor.runs.conformance.check_agent import MESSAGES, TURN_SECONDS, Fit, check_agent
     from proctor.runs.setup.settings import load_settings, prepare_process

@@ -86,7 +86,7 @@ def _score_traces(
 ) -> int:
     from proctor.cli.eval.execution import Execution
     from proctor.cli.outputs import open_targets, parse_outputs
-    from proctor.cli.process import reserve_stdout
+    from proctor.cli.own_process import reserve_stdout
     from proctor.cli.run_flags import read_settings
     from proctor.runs.setup.settings import engine_options, prepare_process
 

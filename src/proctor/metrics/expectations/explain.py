@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Sequence
 from typing import NamedTuple
 
-from proctor.common.code_marks import code_mark
+from proctor.common.inline_code import code_mark
 from proctor.metrics.expectations.call_patterns import ActualCall
 from proctor.metrics.expectations.grammar import Fit, read_as
 from proctor.metrics.expectations.parse import Expectation, Limit

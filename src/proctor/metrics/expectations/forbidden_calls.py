@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from proctor.common.code_marks import code_mark
+from proctor.common.inline_code import code_mark
 from proctor.common.json_values import equal_json
 from proctor.errors import MetricError, did_you_mean
 from proctor.metrics.base import CaseView, Described

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from unicodedata import normalize
 
-from proctor.common.code_marks import code_mark
+from proctor.common.inline_code import code_mark
 from proctor.metrics.expectations.call_patterns import ANY_TOOL, ActualCall, CallPattern
 from proctor.metrics.matchers.base import ABSENT
 from proctor.metrics.matchers.kinds import Plain, Subset, Template

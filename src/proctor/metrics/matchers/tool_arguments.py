@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from proctor.common.code_marks import code_mark
+from proctor.common.inline_code import code_mark
 from proctor.errors import did_you_mean
 from proctor.metrics.base import CaseView, Survey
 from proctor.metrics.criterion_check import misfit

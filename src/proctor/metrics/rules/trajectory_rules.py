@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 
-from proctor.common.code_marks import code_mark
+from proctor.common.inline_code import code_mark
 from proctor.errors import MetricError
 from proctor.metrics.base import CaseView, Described, MetricFacts, Survey, prohibition
 from proctor.metrics.criterion_check import check_criterion, misfit

@@ -12,7 +12,7 @@ from graphlib import CycleError, TopologicalSorter
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from proctor.common.code_marks import code_mark
+from proctor.common.inline_code import code_mark
 from proctor.common.optional_packages import import_extra
 from proctor.errors import did_you_mean
 from proctor.metrics.reason_text import show_name, show_text

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from proctor.common.code_marks import code_mark
+from proctor.common.inline_code import code_mark
 from proctor.metrics.expectations.misspelled_calls import is_one_slip_from
 from proctor.metrics.reason_text import and_more, show_call, show_name, show_pair, show_value
 from proctor.metrics.trajectory.call_matching import PYTHON, ArgumentDifference, Call, Matching

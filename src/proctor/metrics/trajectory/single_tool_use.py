@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar, Literal
 
-from proctor.common.code_marks import code_mark
+from proctor.common.inline_code import code_mark
 from proctor.errors import CriterionError
 from proctor.metrics.base import CaseView, MetricFacts
 from proctor.metrics.criterion_check import check_criterion

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from proctor.common.code_marks import code_mark, code_parts, shorten_prose
+from proctor.common.inline_code import code_mark, code_parts, shorten_prose
 from proctor.reports.content.case_digest import TELLING, deciding, reason_of
 from proctor.reports.content.text_blocks import Column, Row, Span, Table
 from proctor.schema.results.run_result import CaseResult

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from proctor.common.code_marks import code_mark, longest_run
+from proctor.common.inline_code import code_mark, longest_run
 from proctor.common.safe_text import clean, cut_text
 
 LONGEST = 300

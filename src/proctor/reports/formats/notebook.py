@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable
 from html import escape
 
-from proctor.common.code_marks import code_parts
+from proctor.common.inline_code import code_parts
 from proctor.common.safe_text import clean
 from proctor.reports.content import public_text
 from proctor.reports.content.case_digest import Digest, WorstCases

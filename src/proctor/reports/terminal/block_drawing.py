@@ -9,7 +9,7 @@ from typing import TextIO
 from rich.table import Column as RichColumn
 from rich.text import Text
 
-from proctor.common.code_marks import shorten_prose
+from proctor.common.inline_code import shorten_prose
 from proctor.common.safe_text import cells
 from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content.text_blocks import (

@@ -15,7 +15,7 @@ from rich.style import Style
 from rich.table import Column, Table
 from rich.text import Text
 
-from proctor.common.code_marks import code_parts
+from proctor.common.inline_code import code_parts
 from proctor.common.safe_text import clean, encodable, shorten
 from proctor.reports.base import ReportOptions, wants_color
 from proctor.reports.content.symbols import Kind, marks_for

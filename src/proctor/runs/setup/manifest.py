@@ -21,7 +21,7 @@ from proctor.agents.import_user_code import imported_late
 from proctor.agents.load import agent_folder
 from proctor.agents.reference import Reference, read_reference
 from proctor.common.code_identity import identify
-from proctor.common.module_code import modules_of_file, project_code
+from proctor.common.project_code import modules_of_file, project_code
 from proctor.common.prompts import Prompt, read_prompt
 from proctor.common.secrets import redact_arguments, redact_text
 from proctor.common.version import __version__

@@ -31,7 +31,7 @@ from proctor.web.server.http.errors import add_handlers
 from proctor.web.server.http.static import add_not_found, add_page
 from proctor.web.server.routes import ROUTES
 from proctor.web.server.runs.active_runs import ActiveRuns
-from proctor.web.server.security.guard import SecurityMiddleware
+from proctor.web.server.security.middleware import SecurityMiddleware
 
 
 def create_app(context: ServerContext) -> FastAPI:

@@ -28,7 +28,7 @@ export function mdTable(heads: readonly string[], rows: readonly (readonly strin
   return [heads, rule, ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
 }
 
-// Names and values in sentences are marked as code, as `common/code_marks.py` writes them: a mark has more backticks than the longest
+// Names and values in sentences are marked as code, as `common/inline_code.py` writes them: a mark has more backticks than the longest
 // run of them inside; inside a word, a backtick is a character like any other.
 const MARK = /(?<![\p{L}\p{N}_`])(`+)(?!`)([^\n]{1,1000}?)(?<!`)\1(?![\p{L}\p{N}_`])/gu;
 

@@ -16,7 +16,7 @@ import warnings
 from collections.abc import Sequence
 from typing import IO, NamedTuple, cast
 
-from proctor.common.code_marks import code_mark
+from proctor.common.inline_code import code_mark
 from proctor.errors import MetricError
 from proctor.metrics.reason_text import show_name
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Literal
 
-from proctor.common.code_marks import shorten_prose
+from proctor.common.inline_code import shorten_prose
 from proctor.reports.content.case_digest import is_repeated, reason_of
 from proctor.reports.content.case_words import LETTERS
 from proctor.reports.content.failure_causes import Cause

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from proctor.common.code_marks import shorten_prose
+from proctor.common.inline_code import shorten_prose
 from proctor.common.json_values import json_line
 from proctor.schema.format.wire_model import PageModel
 from proctor.web.pages.base import p95

@@ -1,4 +1,4 @@
-"""Trials that resemble each other within a run, for example because a service is down for an hour: what a comparison must then show.
+"""Overdispersion: trials of a run that resemble each other, as if a service is down for an hour, and what a comparison must then show.
 
 Two runs alone cannot tell such trials from a change of one case. The other flaky cases (those with passed and failed trials)
 show how much cases vary between the runs. A single case must exceed them:
@@ -40,7 +40,7 @@ _TOO_FEW_TRIALS = 8
 _FLAKY_THAT_ALSO_ERR = 2
 
 
-def resemblance(cases: Sequence[TwoCounts]) -> float | None:
+def overdispersion(cases: Sequence[TwoCounts]) -> float | None:
     """Return how many times as much flaky cases vary between the runs as independent trials would; 1 if not significantly.
 
     `None` if one or two cases of several are flaky: these cannot show it. The test is that of homogeneity by chi-square, over the cases.
@@ -51,7 +51,7 @@ def resemblance(cases: Sequence[TwoCounts]) -> float | None:
     return _mean(excesses) if _is_significant(excesses, len(excesses), flaky) else 1.0
 
 
-def supposed_resemblance(cases: Sequence[TwoCounts]) -> float:
+def assumed_overdispersion(cases: Sequence[TwoCounts]) -> float:
     """Return how many times as much cases vary between the runs if half of their trials are alike.
 
     Source: L. Kish, "Survey Sampling" (1965), section 5.4 (the design effect).
@@ -60,7 +60,7 @@ def supposed_resemblance(cases: Sequence[TwoCounts]) -> float:
     return 1 + (trials - 1) * _SUPPOSED_CORRELATION
 
 
-def is_beyond_resemblance(case: Sequence[TwoCounts], others: Sequence[Sequence[TwoCounts]]) -> bool:
+def exceeds_overdispersion(case: Sequence[TwoCounts], others: Sequence[Sequence[TwoCounts]]) -> bool:
     """Return whether a case changed by more than the other cases explain, under each choice of the missing verdicts."""
     if not others:
         return True
@@ -71,8 +71,8 @@ def is_beyond_resemblance(case: Sequence[TwoCounts], others: Sequence[Sequence[T
     return all(exceeds(one, _mean(excesses), degrees) for one in case)
 
 
-def could_be_beyond_resemblance(case: TwoCounts, known: Sequence[TwoCounts], others: int) -> bool:
-    """Return whether a case could be beyond resemblance: `case` has its worst values, and up to `others` more cases may be flaky."""
+def could_exceed_overdispersion(case: TwoCounts, known: Sequence[TwoCounts], others: int) -> bool:
+    """Return whether a case could be beyond the overdispersion: `case` has its worst values, and up to `others` more cases may be flaky."""
     if not known:
         return True
     excesses = [each for one in known if (each := excess_of_difference(one)) is not None]

@@ -11,7 +11,7 @@ from fastapi import FastAPI
 
 from proctor.web.server.app import ETags, create_app
 from proctor.web.server.context import Access, ServerContext
-from proctor.web.server.security.guard import CSP, MOST_BODY, MOST_HEADERS
+from proctor.web.server.security.middleware import CSP, MOST_BODY, MOST_HEADERS
 from tests.web.raw_requests import HOST, Answer, ask, open_socket, routes_of
 
 TOKEN = "a-token-of-some-length"
@@ -438,7 +438,7 @@ def test_what_is_out_of_bounds_reaches_no_route(
 def test_a_body_that_is_not_sent_to_its_end_is_not_waited_for(
     app: FastAPI, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("proctor.web.server.security.guard.BODY_WITHIN", 0.05)
+    monkeypatch.setattr("proctor.web.server.security.middleware.BODY_WITHIN", 0.05)
     status: list[int] = []
 
     async def slowly() -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from proctor.common.code_marks import code_mark, code_parts, shorten_prose
+from proctor.common.inline_code import code_mark, code_parts, shorten_prose
 
 NAMES = ["get_order", "a`b", "`", "``", "`x`", "```sh", " x", "a `b` c", "x``", "it's", "(a`)"]
 

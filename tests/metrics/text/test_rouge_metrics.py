@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from proctor.errors import CriterionError
-from proctor.metrics.text.rouge_scores import OTHER_ORDER
+from proctor.metrics.text.rouge_metrics import OTHER_ORDER
 from proctor.metrics.text.word_overlap import IDENTICAL
 from tests.metrics.text.text_scores import explanation, metric, reason, value
 
