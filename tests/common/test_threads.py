@@ -140,7 +140,7 @@ def test_a_lent_thread_keeps_its_context_from_call_to_call() -> None:
     number = contextvars.ContextVar("number", default=0)
 
     async def use(threads: Threads) -> tuple[Any, int]:
-        worker = threads.lend()
+        worker = threads.acquire()
         await worker.call(number.set, 7)
         return (await worker.call(number.get)).get(), number.get()
 
@@ -192,7 +192,7 @@ def test_late_answer_after_the_end_is_ignored() -> None:
 
     async def use(threads: Threads) -> None:
         asyncio.get_running_loop().set_exception_handler(lambda _, context: complaints.append(context))
-        worker = threads.lend()
+        worker = threads.acquire()
         call = asyncio.ensure_future(worker.call(release.wait, 60))
         await asyncio.sleep(0)
         call.cancel()

@@ -12,7 +12,7 @@ from hypothesis import given, strategies as st
 from proctor.engine.usage.budget import RunBudget
 from proctor.engine.usage.shared_budget import SharedBudget
 from proctor.models.base import ModelError, ModelFault, Reply
-from proctor.stores.base import NOTHING, Amounts, Caps, Purse
+from proctor.stores.base import NOTHING, Allotment, Amounts, Caps
 
 
 async def ask(budget: RunBudget, cost: float | None, *, purpose: str = "judge", fails: bool = False) -> bool:
@@ -205,12 +205,12 @@ class TestRestReservedByDeadMembers:
     @staticmethod
     def budget(allotted: Amounts, lost: Amounts) -> SharedBudget:
         budget = SharedBudget(max_calls=10, max_cost=1.0)
-        purse = Purse(Caps(max_cost=1.0, max_judge_calls=10), 2, lambda: NOTHING)
+        allotment = Allotment(Caps(max_cost=1.0, max_judge_calls=10), 2, lambda: NOTHING)
 
         async def commit() -> None:
-            purse.allotted, purse.lost, purse.is_rest = allotted, lost, True
+            allotment.allotted, allotment.lost, allotment.is_rest = allotted, lost, True
 
-        budget.share(purse, commit)
+        budget.share(allotment, commit)
         return budget
 
     @pytest.mark.parametrize(
@@ -262,14 +262,14 @@ class TestPricesOfOtherProcesses:
         """Return the millionths of a dollar that the first call demands in addition if the run knows this price."""
         budget, demands = SharedBudget(max_cost=1.0), []
         before = Amounts(spent)
-        purse = Purse(Caps(max_cost=1.0), 1, lambda: before, dearest=dearest)
+        allotment = Allotment(Caps(max_cost=1.0), 1, lambda: before, dearest=dearest)
 
         async def commit() -> None:
-            assert purse.demand is not None
-            demands.append(purse.demand.target.micros)
-            purse.allotted = purse.demand.target
+            assert allotment.demand is not None
+            demands.append(allotment.demand.target.micros)
+            allotment.allotted = allotment.demand.target
 
-        budget.share(purse, commit)
+        budget.share(allotment, commit)
         assert asyncio.run(ask(budget, 0.3))
         assert len(demands) == 1
         return demands[0] - spent
@@ -294,20 +294,20 @@ class TestPricesOfOtherProcesses:
         first, budget = SharedBudget(max_cost=1.0), SharedBudget(max_cost=1.0)
         first.spend(0.9)
         budget.continue_from(first)
-        purse = Purse(Caps(max_cost=1.0), 1, lambda: NOTHING)
-        budget.share(purse, lambda: asyncio.sleep(0))
+        allotment = Allotment(Caps(max_cost=1.0), 1, lambda: NOTHING)
+        budget.share(allotment, lambda: asyncio.sleep(0))
         assert budget.total_cost == 0.9
 
     def test_the_price_of_a_free_model_is_known(self) -> None:
         budget = SharedBudget(max_cost=1.0)
-        purse = Purse(Caps(max_cost=1.0), 1, lambda: NOTHING)
+        allotment = Allotment(Caps(max_cost=1.0), 1, lambda: NOTHING)
 
         async def commit() -> None:
-            assert purse.demand is not None
-            purse.allotted = purse.demand.target
+            assert allotment.demand is not None
+            allotment.allotted = allotment.demand.target
 
-        budget.share(purse, commit)
+        budget.share(allotment, commit)
         assert asyncio.run(ask(budget, 0.0))
-        assert purse.dearest == 1
+        assert allotment.dearest == 1
         budget.begin("judge")
         assert asyncio.run(asyncio.wait_for(ask(budget, 0.0), 10))  # while another call is under way

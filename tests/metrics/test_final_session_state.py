@@ -166,7 +166,7 @@ def surveyed(state: Any, *cases: Any) -> tuple[list[str], list[str]]:
     survey = FinalSessionState(BaseCriterion(threshold=1.0, state=state)).survey()
     assert survey
     for stated in cases:
-        survey.see(EvalCase(eval_id="c", conversation=[], final_session_state=stated))
+        survey.add_case(EvalCase(eval_id="c", conversation=[], final_session_state=stated))
     return [*survey.problems()], [*survey.doubts()]
 
 

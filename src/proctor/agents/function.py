@@ -114,7 +114,7 @@ async def _iterate(answer: AsyncIterable[object]) -> AsyncGenerator[object, None
 
 async def _pull(iterable: Iterable[object]) -> AsyncGenerator[object, None]:
     """Take one item after the other on request, all of them in one thread."""
-    worker = THREADS.lend()
+    worker = THREADS.acquire()
     iterator: Iterator[object] | None = None
     ended = False
     try:
@@ -134,7 +134,7 @@ async def _pull(iterable: Iterable[object]) -> AsyncGenerator[object, None]:
                 return
     finally:
         if ended:
-            THREADS.give_back(worker)
+            THREADS.release(worker)
         else:  # cancelled or left early: the thread closes the generator later, without anyone waiting
             worker.dismiss(getattr(iterator, "close", None))
 

@@ -109,8 +109,8 @@ class Threads:
     _idle: list[Worker] = field(default_factory=list)
     _made: int = 0
 
-    def lend(self) -> Worker:
-        """Return a thread for exclusive use, with a copy of the current contextvars; return it with `give_back`."""
+    def acquire(self) -> Worker:
+        """Return a thread for exclusive use, with a copy of the current contextvars; return it with `release`."""
         try:
             worker = self._idle.pop()
         except IndexError:
@@ -119,7 +119,7 @@ class Threads:
         worker.context = copy_context()
         return worker
 
-    def give_back(self, worker: Worker) -> None:
+    def release(self, worker: Worker) -> None:
         """Take back an idle thread."""
         worker.context = None
         self._idle.append(worker)
@@ -129,13 +129,13 @@ class Threads:
 
         If the caller is cancelled, the thread continues (nothing can stop it) and is not reused.
         """
-        worker = self.lend()
+        worker = self.acquire()
         try:
             outcome = await worker.call(function, *args)
         except BaseException:  # cancelled while the call runs
             worker.dismiss()
             raise
-        self.give_back(worker)
+        self.release(worker)
         return outcome.get()
 
 

@@ -119,7 +119,7 @@ class Described:
 class Survey(Protocol):
     """Sees every case that a metric will score, then reports the problems of its criterion."""
 
-    def see(self, case: EvalCase) -> None:
+    def add_case(self, case: EvalCase) -> None:
         """Record what one case states."""
 
     def problems(self) -> Iterable[str]:
@@ -144,7 +144,7 @@ class Metric(Protocol):
     A metric that needs `judge` has `use(judges)`, which is called once before scoring, with the judges of the run
     (`judges/base.py`). It selects its judges there, and may raise `SetupError`.
 
-    Optional: `applies(case) -> bool`, and `why_not(case) -> str`, which names what a case lacks.
+    Optional: `applies(case) -> bool`, and `reason_not_applicable(case) -> str`, which names what a case lacks (earlier name: `why_not`).
 
     Optional: `check(case) -> Iterable[str]` returns, before the run, what is wrong with the values that a case states.
     `survey() -> Survey | None` does the same for the criterion, with all cases in view.

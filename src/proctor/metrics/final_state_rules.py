@@ -129,7 +129,7 @@ class StateSurvey:
         self._unstated = set(paths)
         self._similar: dict[Path, dict[str, None]] = {path: {} for path in paths}
 
-    def see(self, case: EvalCase) -> None:
+    def add_case(self, case: EvalCase) -> None:
         """Record which keys one case states."""
         for path in [*self._unstated]:
             known = _known_at(case.final_session_state or {}, path)

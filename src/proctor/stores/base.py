@@ -222,7 +222,7 @@ class Demand:
 
 
 @dataclass(slots=True)
-class Purse:
+class Allotment:
     """What one process may spend of the caps of a run. The writer's thread updates it with each commit."""
 
     caps: Caps

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from proctor.stores.base import Caps, Committed, Purse, RunWriter, Store
+from proctor.stores.base import Allotment, Caps, Committed, RunWriter, Store
 
 if TYPE_CHECKING:
     from proctor.schema.results.manifest import Judging, Manifest, PlannedCase, RunSummary
@@ -37,7 +37,7 @@ class Membership(Protocol):
     """The part that this process has taken in a run of several processes. Until the run begins, it can be left again."""
 
     run_id: str
-    purse: Purse | None
+    allotment: Allotment | None
     """What the part may spend; `None`: the run has no caps."""
 
     def refuse(self, why: str) -> None:

@@ -6,15 +6,18 @@ from typing import Any
 import pytest
 
 import proctor
+from proctor.common.registry import METRICS
 from proctor.engine.planning.case_checks import READERS, reader_of
 from proctor.engine.planning.plan import make_plan
 from proctor.engine.planning.set_plan import EvalSetSource, SetRequest
 from proctor.engine.run_options import RunOptions
 from proctor.errors import SetupError
 from proctor.judges.pool import RunJudges
+from proctor.metrics.base import CaseView, MetricFacts
 from proctor.models.scripted import ScriptedModel
 from proctor.schema.format.case import EvalCase, EvalSet, all_extensions, contradictory_extensions
 from proctor.schema.format.config import EvalConfig
+from proctor.schema.results.score import MetricScore
 
 TURN = {"user_content": {"parts": [{"text": "q"}]}, "final_response": {"parts": [{"text": "a"}]}}
 TEXT = {"response_match_score": 0.5}
@@ -250,3 +253,22 @@ def test_rubrics_that_no_metric_reads_are_warned_about(
 def test_rubrics_of_a_metric_that_is_left_out_are_no_slip() -> None:
     plan = plan_of({"rubrics": [rubric(ANSWER)]}, JUDGED, no_judge=True)
     assert plan.sets[0].unread == {}
+
+
+@pytest.mark.parametrize("name", ["reason_not_applicable", "why_not"])
+def test_a_custom_metric_names_what_a_case_lacks(name: str) -> None:
+    class Depth:
+        def __init__(self, criterion: object = None) -> None: ...
+
+        facts = MetricFacts(name="depth", description="how deep an answer is", default_threshold=0.5)
+
+        def applies(self, case: EvalCase) -> bool:
+            return False
+
+        def score(self, case: CaseView) -> MetricScore:
+            raise AssertionError("no case is scored")
+
+    setattr(Depth, name, lambda self, case: "it has no depth")
+    METRICS.add("depth", Depth)
+    with pytest.raises(SetupError, match="it has no depth"):
+        plan_of({}, {"depth": 0.5})

@@ -75,7 +75,7 @@ def test_a_slip_in_a_case_is_an_error(kind: Any, key: str, state: Any, name: str
 def test_a_slip_in_a_criterion_is_an_error(kind: Any, key: str, state: Any) -> None:
     survey = kind(BaseCriterion(threshold=1.0, **{OPTION[kind]: state("Pay")})).survey()
     for expected in ("look", "pay"):
-        survey.see(case({}, expected))
+        survey.add_case(case({}, expected))
     [problem] = survey.problems()
     assert "write `pay`" in problem
 
@@ -87,7 +87,7 @@ def test_a_name_that_differs_by_one_letter_is_a_warning(kind: Any, key: str, sta
     stated = {key: state("delete_usr")} if where == "case" else {}
     metric = kind(BaseCriterion(threshold=1.0, **options))
     survey = metric.survey()
-    survey.see(case(stated, "delete_user"))
+    survey.add_case(case(stated, "delete_user"))
     [doubt] = survey.doubts()
     assert "Did you mean `delete_user`?" in doubt
     assert [*survey.problems(), *metric.check(case(stated, "delete_user"))] == []

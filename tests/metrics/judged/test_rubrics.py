@@ -257,7 +257,7 @@ def test_rounded_threshold_is_reported(threshold: float, total: int, meant: str 
 
 def test_doubts_name_the_fraction_and_rubrics_that_nothing_reads() -> None:
     survey = metric(rubric("a"), rubric("b"), rubric("c"), threshold=0.67).survey()
-    survey.see(case_of([rubric("x")]))
+    survey.add_case(case_of([rubric("x")]))
     threshold, untyped = survey.doubts()
     assert 'write "2/3"' in threshold
     assert "1 case(s) state rubrics without `type`" in untyped

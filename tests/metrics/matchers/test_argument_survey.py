@@ -40,8 +40,8 @@ def case(*calls: dict[str, Any]) -> EvalCase:
 )  # fmt: skip
 def test_what_no_case_expects(name: str, arguments: Any, doubts: list[str]) -> None:
     survey = METRICS.get(name)(BaseCriterion(threshold=1.0, arguments=arguments)).survey()
-    survey.see(case())
-    survey.see(case(*CALLS))
+    survey.add_case(case())
+    survey.add_case(case(*CALLS))
     assert ([*survey.problems()], [*survey.doubts()]) == ([], doubts)
 
 
@@ -66,7 +66,7 @@ def test_unknown_path_compares_nothing(tool_args: Any, problems: list[str], doub
     criterion = BaseCriterion.model_validate({"threshold": 1, "args": "ignore", "tool_args": tool_args})
     survey = METRICS.get("trajectory_superset_match")(criterion).survey()
     calls: Calls = [("book", {"covers": 2, "guest": {"name": "Ada"}})]
-    survey.see(EvalCase(eval_id="c", conversation=[turn("x", calls)]))
+    survey.add_case(EvalCase(eval_id="c", conversation=[turn("x", calls)]))
     assert [*survey.problems()] == problems
     assert [*survey.doubts()] == doubts
 

@@ -115,7 +115,7 @@ def test_unknown_keywords_are_a_warning_before_the_run(document: dict[str, Any],
     assert all(each.startswith(f"schema: {doubt}") for each, doubt in zip(messages, doubts, strict=True))
     own = ResponseSchema().survey()
     assert own is not None
-    own.see(EvalCase.model_validate({"eval_id": "c", "conversation": [], "response_schema": document}))
+    own.add_case(EvalCase.model_validate({"eval_id": "c", "conversation": [], "response_schema": document}))
     assert [each.partition(": ")[0] for each in own.doubts()] == ["response_schema of case 'c'"] * len(doubts)
     assert not [*own.problems()]
 

@@ -1,4 +1,4 @@
-"""The purse of a run: reservations never exceed a limit, and those of a killed process count as spent."""
+"""The allotment of a run: reservations never exceed a limit, and those of a killed process count as spent."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from proctor.stores.base import NOTHING, Amounts, Caps, Demand, Purse
+from proctor.stores.base import NOTHING, Allotment, Amounts, Caps, Demand
 from proctor.stores.shared_runs import Membership
 from proctor.stores.sql import leases
 from proctor.stores.sql.leases import Holder
@@ -29,24 +29,28 @@ def joined(store: SqlStore, part: int, caps: Caps = CAPS) -> Membership:
     return member
 
 
-def purse_of(member: Membership) -> Purse:
-    assert member.purse is not None
-    return member.purse
+def allotment_of(member: Membership) -> Allotment:
+    assert member.allotment is not None
+    return member.allotment
 
 
-def demand(store: SqlStore, part: int, purse: Purse, calls: int, *, micros: int = 0, chunk: int = 0) -> int:
+def demand(
+    store: SqlStore, part: int, allotment: Allotment, calls: int, *, micros: int = 0, chunk: int = 0
+) -> int:
     """Demand calls as the writer of a member does, and return how many it may make in all."""
-    spent = purse.spent()
-    purse.demand = Demand(Amounts(micros, calls), Amounts(spent.micros, spent.calls), Amounts(chunk, chunk))
+    spent = allotment.spent()
+    allotment.demand = Demand(
+        Amounts(micros, calls), Amounts(spent.micros, spent.calls), Amounts(chunk, chunk)
+    )
     with store._database.transaction() as transaction:
-        settle(transaction, purse, store._line("run1").seq, part, store.name)
-    purse.demand = None
-    return purse.allotted.calls
+        settle(transaction, allotment, store._line("run1").seq, part, store.name)
+    allotment.demand = None
+    return allotment.allotted.calls
 
 
-def spend(purse: Purse, *amounts: int) -> None:
+def spend(allotment: Allotment, *amounts: int) -> None:
     spent = Amounts(*amounts)
-    purse.spent = lambda: spent
+    allotment.spent = lambda: spent
 
 
 @contextmanager
@@ -59,7 +63,7 @@ def process_that_died(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def test_what_one_member_holds_no_other_one_gets(store: SqlStore) -> None:
-    one, two = purse_of(joined(store, 1)), purse_of(joined(store, 2))
+    one, two = allotment_of(joined(store, 1)), allotment_of(joined(store, 2))
     assert demand(store, 1, one, 60) == 60
     assert demand(store, 2, two, 60) == 0  # 40 are left, and the other member may return some
     assert demand(store, 2, two, 40) == 40
@@ -72,7 +76,7 @@ def test_what_one_member_holds_no_other_one_gets(store: SqlStore) -> None:
 
 
 def test_a_member_that_waits_holds_nothing_that_another_one_waits_for(store: SqlStore) -> None:
-    one, two = purse_of(joined(store, 1)), purse_of(joined(store, 2))
+    one, two = allotment_of(joined(store, 1)), allotment_of(joined(store, 2))
     one.dearest = 1
     demand(store, 1, one, 100, micros=1)  # every call
     demand(store, 2, two, 0, micros=900)  # most of the money
@@ -84,7 +88,7 @@ def test_a_member_that_waits_holds_nothing_that_another_one_waits_for(store: Sql
 
 
 def test_the_rest_goes_to_the_last_member_even_if_it_needs_more(store: SqlStore) -> None:
-    one, two = purse_of(joined(store, 1)), purse_of(joined(store, 2))
+    one, two = allotment_of(joined(store, 1)), allotment_of(joined(store, 2))
     spend(one, 700, 0, 0)
     demand(store, 1, one, 0, micros=700)
     demand(store, 2, two, 0, micros=500)
@@ -92,7 +96,7 @@ def test_the_rest_goes_to_the_last_member_even_if_it_needs_more(store: SqlStore)
 
 
 def test_what_is_granted_in_full_is_not_the_rest(store: SqlStore) -> None:
-    one, two = purse_of(joined(store, 1)), purse_of(joined(store, 2))
+    one, two = allotment_of(joined(store, 1)), allotment_of(joined(store, 2))
     one.dearest = 100
     demand(store, 1, one, 0, micros=100)
     demand(store, 2, two, 0, micros=900)
@@ -103,18 +107,18 @@ def test_what_is_granted_in_full_is_not_the_rest(store: SqlStore) -> None:
 
 def test_totals_of_the_other_members_come_with_each_commit(store: SqlStore) -> None:
     first, second = joined(store, 1), joined(store, 2)
-    spend(purse_of(first), 5, 6, 7)
+    spend(allotment_of(first), 5, 6, 7)
     write_part(first, [0, 2])
     write_part(second, [1, 3], done=1)
-    assert purse_of(second).others == Amounts(5, 6, 7)
+    assert allotment_of(second).others == Amounts(5, 6, 7)
 
 
 def test_what_a_member_did_not_spend_returns_at_its_end(store: SqlStore) -> None:
     first, second = joined(store, 1), joined(store, 2)
-    assert demand(store, 1, purse_of(first), 90) == 90
-    spend(purse_of(first), 0, 10, 0)
+    assert demand(store, 1, allotment_of(first), 90) == 90
+    spend(allotment_of(first), 0, 10, 0)
     write_part(first, [0, 2], done=1)
-    assert demand(store, 2, purse_of(second), 90) == 90
+    assert demand(store, 2, allotment_of(second), 90) == 90
 
 
 def test_what_a_killed_member_reserved_counts_as_spent_when_its_part_is_taken_over(
@@ -122,20 +126,20 @@ def test_what_a_killed_member_reserved_counts_as_spent_when_its_part_is_taken_ov
 ) -> None:
     with process_that_died(monkeypatch):
         joined(store, 1)
-    two = purse_of(joined(store, 2))
+    two = allotment_of(joined(store, 2))
     with process_that_died(monkeypatch):
-        dead = purse_of(joined(store, 1))
+        dead = allotment_of(joined(store, 1))
     spend(dead, 0, 10, 0)
     demand(store, 1, dead, 90)
     assert demand(store, 2, two, 11) == 10
     assert (two.is_rest, two.lost) == (True, Amounts(0, 80))
-    again = purse_of(joined(store, 1))
+    again = allotment_of(joined(store, 1))
     assert (again.spent(), again.allotted, again.others) == (Amounts(0, 90), Amounts(0, 90), NOTHING)
     assert demand(store, 2, two, 90) == 10
 
 
 def test_all_members_reserve_as_much_as_the_most_expensive_call_of_any(store: SqlStore) -> None:
-    one, two = purse_of(joined(store, 1)), purse_of(joined(store, 2))
+    one, two = allotment_of(joined(store, 1)), allotment_of(joined(store, 2))
     one.dearest, two.dearest = 70, 20
     demand(store, 1, one, 0, micros=70)
     demand(store, 2, two, 0, micros=20)
@@ -143,7 +147,7 @@ def test_all_members_reserve_as_much_as_the_most_expensive_call_of_any(store: Sq
 
 
 def test_before_a_price_is_known_one_process_holds_money(store: SqlStore) -> None:
-    one, two = purse_of(joined(store, 1)), purse_of(joined(store, 2))
+    one, two = allotment_of(joined(store, 1)), allotment_of(joined(store, 2))
     demand(store, 1, one, 0, micros=50)
     demand(store, 2, two, 0, micros=50)
     assert (one.allotted.micros, two.allotted.micros, two.is_rest) == (50, 0, False)
@@ -159,10 +163,10 @@ def test_a_process_learns_the_price_of_calls_when_it_takes_over(
 ) -> None:
     joined(store, 2)
     with process_that_died(monkeypatch):
-        dead = purse_of(joined(store, 1))
+        dead = allotment_of(joined(store, 1))
     dead.dearest = 70
     demand(store, 1, dead, 0, micros=70)
-    assert purse_of(joined(store, 1)).dearest == 70
+    assert allotment_of(joined(store, 1)).dearest == 70
 
 
 def begun(store: SqlStore, heard: Heard | None = None) -> Writer:
@@ -194,9 +198,9 @@ class TestARunOfOneProcess:
     def test_what_it_spends_is_written_with_its_commits(self, store: SqlStore) -> None:
         heard = Heard()
         writer = begun(store, heard)
-        purse = store.limit(writer, CAPS)
-        assert purse is not None
-        spend(purse, 5, 6, 7)
+        allotment = store.limit(writer, CAPS)
+        assert allotment is not None
+        spend(allotment, 5, 6, 7)
         writer.put([], "written")
         heard.wait_for(1)
         assert store._database.row("SELECT spent_micros, calls, tokens FROM purse_parts") == (5, 6, 7)
@@ -233,18 +237,18 @@ class TestARunOfOneProcess:
 
 def test_limits_are_raised_and_what_was_spent_counts(store: SqlStore) -> None:
     member, _ = joined(store, 1), joined(store, 2)
-    spend(purse_of(member), 0, 100, 0)
-    demand(store, 1, purse_of(member), 100)
+    spend(allotment_of(member), 0, 100, 0)
+    demand(store, 1, allotment_of(member), 100)
     member.release()
     store.set_caps("run1", Caps(max_judge_calls=150))
     assert store.caps("run1") == Caps(max_judge_calls=150)
-    again = purse_of(joined(store, 1))
+    again = allotment_of(joined(store, 1))
     assert demand(store, 1, again, 150) == 150
     assert again.spent().calls == 100
 
 
 def test_a_run_without_limits_has_no_purse(store: SqlStore) -> None:
-    assert joined(store, 1, Caps()).purse is None
+    assert joined(store, 1, Caps()).allotment is None
     assert store.caps("run1") == Caps()
 
 

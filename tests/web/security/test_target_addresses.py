@@ -15,7 +15,7 @@ from proctor.agents.remote.http.allowed_addresses import (
     Targets,
     allowed_targets,
     read_target,
-    why_not,
+    reason_not_allowed,
 )
 from proctor.agents.remote.http.client import HttpClient
 from proctor.errors import AgentError, AgentLoadError, SetupError
@@ -156,7 +156,7 @@ def test_private_addresses_are_taken_where_the_server_allows_them(
     "text", ["8.8.8.8", "93.184.215.14", "2606:4700::1111", "2001:4860:4860::8888", "172.32.0.1"]
 )
 def test_public_addresses_are_public(text: str) -> None:
-    assert why_not(ip_address(text)) == ""
+    assert reason_not_allowed(ip_address(text)) == ""
 
 
 # --- when the connection is made -------------------------------------------------------------------------------------

@@ -62,7 +62,7 @@ class ProcessAgent:
 
     async def _open(self) -> None:
         """Start the first process."""
-        self._pool.give_back(await self._pool.take())
+        self._pool.release(await self._pool.acquire())
 
     async def close(self) -> None:
         """End all processes."""
@@ -83,7 +83,7 @@ class ProcessAgent:
 
     async def _acquire_process(self, session: Session) -> Talk:
         try:
-            child = await self._pool.take()
+            child = await self._pool.acquire()
         except AgentLoadError as error:  # the first one could be started
             raise AgentCrashedError(str(error)) from error
         child.forget_its_words()
@@ -150,7 +150,7 @@ class ProcessAgent:
             if talk.child.is_ready:
                 await self._end(talk.child, session)
         finally:
-            self._pool.give_back(talk.child)
+            self._pool.release(talk.child)
 
     async def _end(self, child: Child, session: Session) -> None:
         """Send the end of a conversation to a process."""
@@ -175,7 +175,7 @@ class Pool:
         self._living: set[Child] = set()
         self._guardian = Guardian()
 
-    async def take(self) -> Child:
+    async def acquire(self) -> Child:
         """Return a process that waits for a conversation; a new one if there is none.
 
         Raises:
@@ -190,7 +190,7 @@ class Pool:
         self._living.add(child)
         return child
 
-    def give_back(self, child: Child) -> None:
+    def release(self, child: Child) -> None:
         """Take a process back; end it if it cannot be reused."""
         if child.is_ready:
             self.idle.append(child)
@@ -249,12 +249,12 @@ class CommandAgent(ProcessAgent):
         return AgentInfo(name=self._name)
 
     async def _open(self) -> None:
-        child = await self._pool.take()
+        child = await self._pool.acquire()
         ended = await child.ends_within(_AT_ONCE)
         wrong = await child.end_error(BEFORE) if ended else child.unexpected_output(BEFORE)
         if wrong is not None:
             raise AgentLoadError(f"The agent cannot be started: {wrong}")
-        self._pool.give_back(child)
+        self._pool.release(child)
 
     async def _start(self, guardian: Guardian) -> Child:
         # the output of a Python agent arrives without explicit flushes

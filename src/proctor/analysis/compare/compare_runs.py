@@ -142,7 +142,7 @@ def _side(run: str | RunResult, store: StoreLike) -> KnownSide:
 
 def _compare(base: KnownSide, candidate: KnownSide, request: _Request) -> Comparison:
     from proctor.analysis.compare.compare_cases import compare_cases
-    from proctor.analysis.compare.interim_looks import looked_at
+    from proctor.analysis.compare.interim_looks import apply_last_look
     from proctor.runs.run_differences import (
         case_differences,
         find_differences,
@@ -157,7 +157,7 @@ def _compare(base: KnownSide, candidate: KnownSide, request: _Request) -> Compar
     if not knows_cases(base[1][0], candidate[1][0]):
         now = replace(now, cases=[case._replace(content_hash="") for case in now.cases])
     if now.run.against and now.run.against == before.run.run_id:
-        now, options = looked_at(before, now, options)
+        now, options = apply_last_look(before, now, options)
     if options.deterministic:
         before, now = check_deterministic(before), check_deterministic(now)
     comparison = compare_cases(before, now, options)

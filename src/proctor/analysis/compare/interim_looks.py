@@ -65,16 +65,16 @@ def _levels(base_trials: int, most: int, confidence: float) -> tuple[list[float]
     return look_levels(shares, 1 - confidence), look_levels(shares, 1 - confidence, sides=1)
 
 
-def looked_at(base: Side, candidate: Side, options: CompareOptions) -> tuple[Side, CompareOptions]:
+def apply_last_look(base: Side, candidate: Side, options: CompareOptions) -> tuple[Side, CompareOptions]:
     """Return the candidate and the options of its last look, for a run that was made until it was decided against `base`."""
     cases = [*candidate.cases]
     trials = max((case.result.count for case in cases), default=0)
-    return Side(replace(candidate.run, num_runs=trials or 1), cases), _as_looked_at(
+    return Side(replace(candidate.run, num_runs=trials or 1), cases), _at_look(
         options, base.run.num_runs, candidate.run.most, trials
     )
 
 
-def _as_looked_at(options: CompareOptions, base_trials: int, most: int, trials: int) -> CompareOptions:
+def _at_look(options: CompareOptions, base_trials: int, most: int, trials: int) -> CompareOptions:
     look = look_at(base_trials, most, trials, options.confidence)
     ahead = ahead_of(base_trials, most, trials, options.confidence) if look is not None else None
     return replace(options, look=look, ahead=ahead)
@@ -115,5 +115,5 @@ class Looks:
     def comparison_at(self, cases: Sequence[tuple[str, CaseResult]], trials: int) -> Comparison:
         """Return the comparison after this many trials of each case."""
         candidate = Side(ComparedRun("", "", len(cases), trials), [*side_cases(cases)])
-        options = _as_looked_at(self.options, self.base.run.num_runs, self.most, trials)
+        options = _at_look(self.options, self.base.run.num_runs, self.most, trials)
         return compare_cases(self.base, candidate, options)

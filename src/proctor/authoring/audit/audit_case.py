@@ -224,7 +224,7 @@ class CaseAuditor:
             self._tally[name].scored += counts
             self._tally[name].failed += counts and is_failed
             decides = scored.outcome is not Outcome.ERROR and not {*scored.failed} - {name}
-            self._tally[name].see(score, is_failed=is_failed, decides=decides)
+            self._tally[name].add_score(score, is_failed=is_failed, decides=decides)
 
     def _note_unstable_metrics(self, oracle: Scored, again: Scored) -> None:
         """Note which metrics give the same conversation another score."""

@@ -89,7 +89,7 @@ async def find_leaks(ref: AgentLike, plans: Sequence[SetPlan]) -> LeakageCheck:
         check.result.not_looked_at.append("anything: it runs behind a URL")
         return check.result
     check.environment(os.environ)
-    check.within_reach(sets)
+    check.add_reachable_sets(sets)
     if isinstance(agent, ProcessAgent):
         check.texts(_files_of_command(str(ref)), "file", " of its command")
         check.result.not_looked_at.append("the files that its process opens")
@@ -144,7 +144,7 @@ class _Check:
             ids = [each.eval_id for each in self._expected if each.is_in(words) or each.has_answer_in(words)]
             self._found(f"the environment variable {name} has the expected answer", ids)
 
-    def within_reach(self, sets: Iterable[Path]) -> None:
+    def add_reachable_sets(self, sets: Iterable[Path]) -> None:
         """Name the eval sets below the working folder: an agent could open them by their names."""
         here = Path.cwd()
         self.result.within_reach = [_shown(path) for path in sorted(sets) if path.is_relative_to(here)]
@@ -165,7 +165,7 @@ class _Check:
                 self.result.leaks.append(Leak(f"it opened the eval set {_shown(path)}"))
             elif _shown(path) not in self._seen and path.is_file():
                 self._read(path, _shown(path), started)
-        self.within_reach(sets - {*files})
+        self.add_reachable_sets(sets - {*files})
 
     def _read(self, path: Path, name: str, started: float) -> None:
         if path.stat().st_mtime >= started or path.stat().st_size > _MOST_BYTES:

@@ -54,7 +54,7 @@ class Execution:
         self._outputs, self._targets = outputs, targets
         self.stdout_is_free = not any(output.path is None for output in outputs)
         """Whether stdout has only the terminal report, and no other report."""
-        self.afterwards: Callable[[Sequence[RunResult]], None] = lambda _: None
+        self.after_runs: Callable[[Sequence[RunResult]], None] = lambda _: None
         """Called after the result has been shown, unless the run was interrupted."""
         self.code_of: Callable[[Sequence[RunResult]], int] = exit_code
         """Returns the exit code for the runs."""
@@ -115,7 +115,7 @@ class Execution:
             return stop.code
         if code is None:
             raise problem or RuntimeError("there is neither an exit code nor an error")
-        self.afterwards(runs)
+        self.after_runs(runs)
         self._report_poor_audits(runs)
         self._suggest_next_command(runs, code)
         return code if is_written or code == 1 else ERROR

@@ -47,7 +47,7 @@ def carry_out_against(
             return exit_code(runs) or ERROR
         return min((comparison.exit_code for comparison in comparisons), key=_WORST_FIRST.index)
 
-    execution.afterwards, execution.code_of = (
+    execution.after_runs, execution.code_of = (
         lambda runs: _show_comparisons(compare(runs), execution),
         code_of,
     )
@@ -76,7 +76,7 @@ def carry_out_part(execution: Execution, start: Start, store: Store, run_id: str
 
     execution.code_of = code_of
     execution.resume_hint = partial(shared_resume_hint, store)
-    execution.afterwards = lambda runs: _report_state(store, run_id, is_last=_is_last(runs))
+    execution.after_runs = lambda runs: _report_state(store, run_id, is_last=_is_last(runs))
     return execution.carry_out(start)
 
 

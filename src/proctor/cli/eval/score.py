@@ -90,7 +90,7 @@ def _score(
         hint = "`proctor score {run}{store}` re-scores it"
         execution = Execution(stdout, outputs, terminal_options(verbose=options["details"]), resume_hint=hint)
         executions.append(execution)
-        execution.afterwards = lambda runs: _afterwards(opened, runs[0], execution)
+        execution.after_runs = lambda runs: _show_outcome(opened, runs[0], execution)
         return execution.carry_out(_scoring(run, opened, options, settings.judge))
 
 
@@ -113,7 +113,7 @@ def _scoring(run: str, store: Store, options: dict[str, Any], setting: str | Non
     return judge
 
 
-def _afterwards(store: Store, result: RunResult, execution: Execution) -> None:
+def _show_outcome(store: Store, result: RunResult, execution: Execution) -> None:
     """Show the changed verdicts, and suggest `proctor resume` if the run is incomplete."""
     from proctor.cli.messages import notify
     from proctor.runs.storage.open import store_option

@@ -216,7 +216,7 @@ class _Recording:
             elif "\0" in text or has_lone_surrogate(text):
                 notify("this message has characters that no file can keep; it was not sent")
             elif text:
-                self._report_failure(self._wait(self._talk.say(text, self._hear)))
+                self._report_failure(self._wait(self._talk.send(text, self._hear)))
 
     def _prompt(self) -> str | None:
         """Read the next message; return `None` at the end of the input."""

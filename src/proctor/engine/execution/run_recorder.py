@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from proctor.agents.base import AgentInfo
 from proctor.schema.results.run_result import CaseResult, Outcome
 from proctor.stores.base import (
+    Allotment,
     Amounts,
     AnswerRecord,
     Caps,
     Committed,
-    Purse,
     Record,
     RunWriter,
     Store,
@@ -68,7 +68,7 @@ class StoredRun:
         self._positions = positions
         self._gone = gone
         self._writer: RunWriter | None = None
-        self._purse: Purse | None = None
+        self._allotment: Allotment | None = None
         self._outcomes: dict[int, Outcome] = {}
         self.outcomes_of_gone: list[Outcome] = []
         """The outcomes of the cases that only the run has, not the plan."""
@@ -111,16 +111,16 @@ class StoredRun:
                 self._outcomes = {at: outcome for at, outcome in self._outcomes.items() if at not in again}
 
     def share_budget(self, options: RunOptions) -> None:
-        """Spend from the purse of the run: its caps hold for all members, and for the process that resumes it after a kill."""
+        """Spend from the allotment of the run: its caps hold for all members, and for the process that resumes it after a kill."""
         budget = options.budget
         if budget is None and options.max_tokens is None:
             return
-        self._purse = purse = self.open_purse(Caps.of(options))
-        if purse is None:
+        self._allotment = allotment = self.open_allotment(Caps.of(options))
+        if allotment is None:
             return
-        before = purse.spent()
+        before = allotment.spent()
         if budget is not None:
-            budget.share(purse, lambda: self.commit(()))
+            budget.share(allotment, lambda: self.commit(()))
 
         def spent() -> Amounts:
             tokens = before.tokens + self.tokens()
@@ -130,16 +130,16 @@ class StoredRun:
                 else Amounts(budget.micros, budget.calls, tokens)
             )
 
-        purse.spent = spent
+        allotment.spent = spent
         self.put()  # what earlier runs of the same command have spent
 
-    def open_purse(self, caps: Caps) -> Purse | None:
+    def open_allotment(self, caps: Caps) -> Allotment | None:
         """Return what this process may spend; `None` if there are no caps, or the store keeps none."""
         limit = getattr(self.store, "limit", None)
         if limit is None or self.writer.judging != 1:  # each further scoring has caps of its own
             return None
-        purse: Purse | None = limit(self.writer, caps)
-        return purse
+        allotment: Allotment | None = limit(self.writer, caps)
+        return allotment
 
     @property
     def is_open(self) -> bool:
@@ -205,7 +205,9 @@ class StoredRun:
 
     def tokens_used(self, now: int) -> int:
         """Return the tokens that count for `max_tokens`; `now`: those of this process."""
-        return now if self._purse is None else self._purse.spent().tokens + self._purse.others.tokens
+        return (
+            now if self._allotment is None else self._allotment.spent().tokens + self._allotment.others.tokens
+        )
 
     def close(self) -> None:
         """Release the run after an error."""

@@ -93,7 +93,7 @@ def cannot_decide(case: EvalCase, bound: Bound) -> str:
         return NO_GATE
     reasons: dict[str, list[str]] = {}
     for metric in gating:
-        reasons.setdefault(_why_not(metric, case), []).append(metric.name)
+        reasons.setdefault(_reason_not_applicable(metric, case), []).append(metric.name)
     parts = (f"{', '.join(names)}: {why}" for why, names in reasons.items())
     return f"nothing decides it: {'; '.join(parts)}"
 
@@ -112,14 +112,15 @@ def left_out_text(skipped: Mapping[str, str]) -> str:
     return f" ({options})" if options else ""
 
 
-def _why_not(metric: BoundMetric, case: EvalCase) -> str:
+def _reason_not_applicable(metric: BoundMetric, case: EvalCase) -> str:
     """Explain why a metric does not apply to a case."""
     if not metric.covered[case.conversation is None]:
         return _OTHER_KIND if case.conversation is None else "it does not score recorded cases"
     if metric.parts:
         return f"none of {', '.join(part.name for part in metric.parts)} applies"
-    why_not = getattr(metric.metric, "why_not", None)
-    return str(why_not(case)) if why_not else f"it does not apply (it needs {needs_of(metric.facts)})"
+    names = "reason_not_applicable", "why_not"
+    reason = next((found for name in names if (found := getattr(metric.metric, name, None))), None)
+    return str(reason(case)) if reason else f"it does not apply (it needs {needs_of(metric.facts)})"
 
 
 _OTHER_KIND = (
@@ -161,10 +162,10 @@ class Look:
     is_partial: bool = False
     """Whether options left out cases: one of those may state what the criterion asks for."""
 
-    def see(self, case: EvalCase) -> None:
+    def add_case(self, case: EvalCase) -> None:
         """Show a case to the survey if the metric scores it."""
         if self.metric.covered[case.conversation is None]:
-            self.survey.see(case)
+            self.survey.add_case(case)
 
     def problems(self) -> list[SetupError]:
         """Return the problems that the survey found."""
@@ -337,7 +338,7 @@ class UserProblems:
         self._found: dict[str, tuple[SetupError, int, int]] = {}
         self._has_scenarios = False
 
-    def see(self, index: int, case: EvalCase) -> None:
+    def add_case(self, index: int, case: EvalCase) -> None:
         """Check a case."""
         if self._users is None or case.conversation_scenario is None:
             return

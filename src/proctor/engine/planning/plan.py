@@ -203,10 +203,10 @@ def _plan_set(
     for index, case in _choose_cases(entry, options, plan):
         plan.cases.append(index)
         for look in looks:
-            look.see(case)
+            look.add_case(case)
         if hashed:
             plan.hashes += case_hash(case)
-        unplayed.see(index, case)
+        unplayed.add_case(index, case)
         plan.unread.update(find_unread_keys(case, bound.metrics, bound.skipped))
         problems = _case_problems(index, case, checks, bound, assertions)
         if problems == [NO_GATE]:  # a problem of the config, reported once

@@ -316,10 +316,10 @@ _SIDES = {-1: Outcome.FAILED, 0: Outcome.INCONCLUSIVE, 1: Outcome.PASSED}
 def _decide_added_trials(rule: TrialRule, trials: Sequence[Outcome], *, is_all_known: bool) -> Outcome:
     """Decide a case to which trials were added until it was decided: the first decision counts, not later trials."""
     bounds = bounds_of(rule)
-    side, looked_at = bounds.decided(trial is not Outcome.FAILED for trial in trials)
+    side, count = bounds.decided(trial is not Outcome.FAILED for trial in trials)
     if is_all_known or side < 0:
         return _SIDES[side] if trials else Outcome.ERROR
-    known = all(trial in (Outcome.PASSED, Outcome.FAILED) for trial in trials[:looked_at])
+    known = all(trial in (Outcome.PASSED, Outcome.FAILED) for trial in trials[:count])
     return _SIDES[side] if known and side else Outcome.ERROR
 
 

@@ -51,7 +51,7 @@ class Conversation:
         await self._call("end", self.session)
         await self._call("close")
 
-    async def say(self, text: str | Content, heard: Heard) -> Failure | None:
+    async def send(self, text: str | Content, heard: Heard) -> Failure | None:
         """Send a message; `heard` gets each event as it comes. Where the answer fails the turn is not kept, and why is returned."""
         message = user_text(text) if isinstance(text, str) else text
         turn = new_turn(message)
@@ -82,7 +82,7 @@ class Conversation:
         self.session, self.turns = self._new_session(), []
         await self._call("begin", self.session, self._case)
         for message in messages:
-            if (failure := await self.say(message, heard)) is not None:
+            if (failure := await self.send(message, heard)) is not None:
                 return failure
         return None
 

@@ -16,7 +16,7 @@ from math import ceil
 from proctor.common.safe_text import count_text
 from proctor.engine.usage.budget import JUDGE, RunBudget
 from proctor.models.base import Reply
-from proctor.stores.base import NOTHING, Amounts, Demand, Purse
+from proctor.stores.base import NOTHING, Allotment, Amounts, Demand
 
 WAIT_SECONDS = 0.2
 """Seconds between two demands while other members hold the rest."""
@@ -33,29 +33,29 @@ class SharedBudget(RunBudget):
     def __init__(self, *, max_calls: int | None = None, max_cost: float | None = None) -> None:
         """Set the limits of all processes; until `share` they are those of this one."""
         super().__init__(max_calls=max_calls, max_cost=max_cost)
-        self._purse: Purse | None = None
+        self._allotment: Allotment | None = None
         self._commit: Callable[[], Awaitable[None]]
         self._turns = asyncio.Lock()
         self._no_calls = ""  # why no further call of a judge may be made, although the limit is not reached
 
-    def share(self, purse: Purse, commit: Callable[[], Awaitable[None]]) -> None:
-        """Spend from `purse`, which `commit` updates; what an earlier process of this run or part has spent counts."""
-        before = purse.spent()
+    def share(self, allotment: Allotment, commit: Callable[[], Awaitable[None]]) -> None:
+        """Spend from `allotment`, which `commit` updates; what an earlier process of this run or part has spent counts."""
+        before = allotment.spent()
         self.calls = max(self.calls, before.calls)
         self.cost = max(self.cost, before.micros / _MILLION)
-        self._purse, self._commit = purse, commit
-        self._exchange_price(purse)
+        self._allotment, self._commit = allotment, commit
+        self._exchange_price(allotment)
 
-    def _exchange_price(self, purse: Purse) -> None:
+    def _exchange_price(self, allotment: Allotment) -> None:
         """Learn what the most expensive call of any process has cost, and let the others learn it."""
-        purse.dearest = max(purse.dearest, ceil(self._dearest * _MILLION))
-        self._dearest = max(self._dearest, purse.dearest / _MILLION)
+        allotment.dearest = max(allotment.dearest, ceil(self._dearest * _MILLION))
+        self._dearest = max(self._dearest, allotment.dearest / _MILLION)
 
     def settle(self, purpose: str, reply: Reply | None) -> None:
         """Record the end of a call; `None` if it gave no reply."""
         super().settle(purpose, reply)
-        if self._purse is not None:
-            self._exchange_price(self._purse)
+        if self._allotment is not None:
+            self._exchange_price(self._allotment)
 
     @property
     def total_calls(self) -> int:
@@ -74,7 +74,7 @@ class SharedBudget(RunBudget):
 
     @property
     def _other_processes(self) -> Amounts:
-        return NOTHING if self._purse is None else self._purse.others
+        return NOTHING if self._allotment is None else self._allotment.others
 
     async def admit(self, purpose: str) -> None:
         """Wait until one more call may be made, by any member.
@@ -83,22 +83,24 @@ class SharedBudget(RunBudget):
             ModelError: none may be made any more; its `fault` is `BUDGET`.
         """
         async with self._turns:
-            while (purse := self._purse) and not self._why_not(purpose) and not self._has_room(purpose):
-                await self._reserve(purse, purpose)
+            while (
+                (allotment := self._allotment) and not self._why_not(purpose) and not self._has_room(purpose)
+            ):
+                await self._reserve(allotment, purpose)
             await super().admit(purpose)
 
     def _has_room(self, purpose: str) -> bool:
-        if (purse := self._purse) is None:
+        if (allotment := self._allotment) is None:
             return super()._has_room(purpose)
-        if purpose == JUDGE and self.max_calls is not None and self.calls >= purse.allotted.calls:
+        if purpose == JUDGE and self.max_calls is not None and self.calls >= allotment.allotted.calls:
             return False
         if self.max_cost is None:
             return True
-        left = purse.allotted.micros - self.micros
+        left = allotment.allotted.micros - self.micros
         is_alone = not self._under_way and left > 0
         if not is_alone and not self._is_price_known(self.max_cost):
             return False
-        return self._reserved(1) <= left or (is_alone and purse.is_rest)
+        return self._reserved(1) <= left or (is_alone and allotment.is_rest)
 
     def _reserved(self, more: int) -> int:
         """Return what the calls under way, and so many more, may cost, in millionths of a US dollar."""
@@ -109,32 +111,32 @@ class SharedBudget(RunBudget):
         # the only call of all processes; those that are killed in it again and again together reserve the limit
         return ceil(max(min(self.max_cost / _FIRST_CALLS, self.max_cost - self.total_cost), 0) * _MILLION)
 
-    async def _reserve(self, purse: Purse, purpose: str) -> None:
+    async def _reserve(self, allotment: Allotment, purpose: str) -> None:
         """Demand what one more call needs; if it is not available, wait for calls that end here or elsewhere."""
         spent, calls = self.micros, self.calls
         cost = 0 if self.max_cost is None else self._reserved(1) or 1
-        demand = purse.demand = Demand(
+        demand = allotment.demand = Demand(
             target=Amounts(spent + cost, calls + (purpose == JUDGE)),
             floor=Amounts(spent + self._reserved(0), calls),
-            chunk=Amounts(_CALLS_AT_ONCE * purse.dearest, _CALLS_AT_ONCE - 1),
+            chunk=Amounts(_CALLS_AT_ONCE * allotment.dearest, _CALLS_AT_ONCE - 1),
         )
         await self._commit()
-        purse.demand = None
-        self._exchange_price(purse)
+        allotment.demand = None
+        self._exchange_price(allotment)
         self.check()
         if self._has_room(purpose) or self._why_not(purpose):
             return
-        if purse.is_rest and not self._under_way and not purse.covers(demand):
-            self._stop(purse, purpose)
+        if allotment.is_rest and not self._under_way and not allotment.covers(demand):
+            self._stop(allotment, purpose)
             return
         with suppress(TimeoutError):
             await asyncio.wait_for(self._wait_for_turn(), WAIT_SECONDS)
 
-    def _stop(self, purse: Purse, purpose: str) -> None:
+    def _stop(self, allotment: Allotment, purpose: str) -> None:
         """Refuse further calls: what is left of a limit is reserved by processes that have died."""
-        micros, calls, _ = purse.lost
+        micros, calls, _ = allotment.lost
         holders = "reserved by parts whose process has died"
-        if purpose == JUDGE and self.max_calls is not None and self.calls >= purse.allotted.calls:
+        if purpose == JUDGE and self.max_calls is not None and self.calls >= allotment.allotted.calls:
             self._no_calls = why = (
                 f"max_judge_calls: judges were asked {self.total_calls:,} of {self.max_calls:,} times; "
                 f"{count_text(calls, 'call')} {'is' if calls == 1 else 'are'} {holders}"

@@ -182,7 +182,7 @@ class NameSurvey:
         self._known: set[str] = set()
         self._doubts: dict[str, None] = {}
 
-    def see(self, case: EvalCase) -> None:
+    def add_case(self, case: EvalCase) -> None:
         """Record which calls a case expects, and compare them with the calls that it forbids."""
         expected = expected_names(case)
         self._known |= expected

@@ -333,9 +333,9 @@ class ExpectationSurvey(NameSurvey):
         self._without: Counter[str] = Counter()
         self._seen = self._most = 0
 
-    def see(self, case: EvalCase) -> None:
+    def add_case(self, case: EvalCase) -> None:
         """Record one case; a scenario may have any number of turns."""
-        super().see(case)
+        super().add_case(case)
         self._seen += 1
         if case.conversation is None:
             return

@@ -98,7 +98,7 @@ class ToolExpectations:
             each.turn is None or each.turn < turns for each in self._common
         )
 
-    def why_not(self, case: EvalCase) -> str:
+    def reason_not_applicable(self, case: EvalCase) -> str:
         """Return what the case lacks."""
         return turns_lacking(self._common, len(case.conversation or ())) if self._common else NOTHING_STATED
 

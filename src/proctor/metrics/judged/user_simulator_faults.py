@@ -67,7 +67,7 @@ class UserSimulatorFaults(ConversationMetric):
     points: ClassVar[Sequence[str]] = tuple(kind.value for kind in _KINDS)
     judges_agent: ClassVar[bool] = False
 
-    def why_not(self, case: EvalCase) -> str:
+    def reason_not_applicable(self, case: EvalCase) -> str:
         """Return why it decides no case."""
         return "it judges the simulated user, not the agent"
 

@@ -249,7 +249,7 @@ class ComparedSurvey:
         self._tools = tools
         self._expected: dict[str, set[str]] = {}
 
-    def see(self, case: EvalCase) -> None:
+    def add_case(self, case: EvalCase) -> None:
         """Record the calls that one case expects."""
         for turn in case.conversation or ():
             for call in turn.tool_calls:
@@ -302,7 +302,7 @@ class ArgumentSurvey(Survey):
         self._tools = tools
         self._arguments: dict[str, set[str]] = {}
 
-    def see(self, case: EvalCase) -> None:
+    def add_case(self, case: EvalCase) -> None:
         """Record the calls that one case expects."""
         for turn in case.conversation or ():
             for call in turn.tool_calls:

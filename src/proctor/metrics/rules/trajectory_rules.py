@@ -79,7 +79,7 @@ class TrajectoryRules:
         """Return whether there is a rule for the case."""
         return bool(self._common) or find_extension(case, KEY) is not None
 
-    def why_not(self, case: EvalCase) -> str:
+    def reason_not_applicable(self, case: EvalCase) -> str:
         """Return what the case lacks."""
         return NO_RULES
 

@@ -83,7 +83,7 @@ class IntermediateResponseMatch:
         """Return whether any turn states intermediate responses."""
         return any(intermediate_texts(turn) for turn in case.conversation or [])
 
-    def why_not(self, case: EvalCase) -> str:
+    def reason_not_applicable(self, case: EvalCase) -> str:
         """Return what the case lacks."""
         return "no turn of the case states intermediate responses"
 

@@ -111,7 +111,7 @@ class SchemaSurvey:
         self._formats = formats
         self._doubts = {f"schema: {each}": None for each in unchecked_keywords(schema)} if schema else {}
 
-    def see(self, case: EvalCase) -> None:
+    def add_case(self, case: EvalCase) -> None:
         """Record the schemas of one case."""
         own = find_extension(case, KEY)
         if own is None:
@@ -203,7 +203,7 @@ class ResponseSchema(AnswerMetric[SchemaCriterion]):
         """Return whether there is a schema for the case."""
         return self._expected is not None or find_extension(case, KEY) is not None
 
-    def why_not(self, case: EvalCase) -> str:
+    def reason_not_applicable(self, case: EvalCase) -> str:
         """Return what the case lacks."""
         return "neither the case nor the criterion states a schema"
 

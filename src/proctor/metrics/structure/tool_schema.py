@@ -169,7 +169,7 @@ class DeclarationSurvey(Survey):
     ) -> None:
         self._declarations, self._schema = declarations, schema_of_declaration
 
-    def see(self, case: EvalCase) -> None:
+    def add_case(self, case: EvalCase) -> None:
         """Do nothing: declarations do not depend on cases."""
 
     def doubts(self) -> Iterator[str]:

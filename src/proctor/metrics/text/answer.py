@@ -123,7 +123,7 @@ class AnswerMetric(ABC, Generic[C]):
         except MetricError:
             return True
 
-    def why_not(self, case: EvalCase) -> str:
+    def reason_not_applicable(self, case: EvalCase) -> str:
         """Return what the case lacks."""
         return "no turn of the case states a reference answer (`final_response`)"
 

@@ -200,7 +200,7 @@ class Recall(_Share):
         """Return whether any turn expects a call."""
         return any(turn.tool_calls for turn in case.conversation or ())
 
-    def why_not(self, case: EvalCase) -> str:
+    def reason_not_applicable(self, case: EvalCase) -> str:
         """Return what the case lacks if the metric does not apply."""
         return "no turn of the case expects a tool call"
 

@@ -74,7 +74,7 @@ class NodePath:
         """Return whether any turn states its authors."""
         return any(self._path(turn) is not None for turn in case.conversation or ())
 
-    def why_not(self, case: EvalCase) -> str:
+    def reason_not_applicable(self, case: EvalCase) -> str:
         """Return what the case lacks if the metric does not apply."""
         return "no turn of the case states who works in it (`invocation_events` with authors)"
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from proctor.agents.base import AgentInfo
     from proctor.engine.planning.plan import Plan
     from proctor.runs.setup.prepare import Prepared
-    from proctor.stores.base import Purse, Store, StoredTrial
+    from proctor.stores.base import Allotment, Store, StoredTrial
     from proctor.stores.shared_runs import Membership, RunMember, SharedRuns
 
 POLL_SECONDS = 0.2
@@ -249,9 +249,9 @@ class JoinedRun(StoredRun):
             outcomes = self.store.outcomes(run_id, 1)
             self._outcomes = {at: outcome for at, outcome in outcomes.items() if at in self._own_positions}
 
-    def open_purse(self, _caps: Caps) -> Purse | None:
+    def open_allotment(self, _caps: Caps) -> Allotment | None:
         """Return what this part may spend."""
-        return self._member.purse
+        return self._member.allotment
 
     @property
     def completes_run(self) -> bool:

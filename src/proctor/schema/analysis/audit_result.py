@@ -91,8 +91,8 @@ class MetricAudit:
     varied: int = 0
     """Recorded conversations to which it gave another score the second time. Only metrics in code are tried twice."""
 
-    def see(self, score: float | None, *, is_failed: bool, decides: bool) -> None:
-        """Take in the score of a conversation; `decides`: no other metric fails it."""
+    def add_score(self, score: float | None, *, is_failed: bool, decides: bool) -> None:
+        """Add the score of a conversation; `decides`: no other metric fails it."""
         if score is None or not decides:
             return
         if is_failed:
@@ -104,8 +104,8 @@ class MetricAudit:
         """Add what the same metric decided in another set."""
         self.scored, self.failed = self.scored + other.scored, self.failed + other.failed
         self.varied += other.varied
-        self.see(other.above, is_failed=True, decides=True)
-        self.see(other.up_to, is_failed=False, decides=True)
+        self.add_score(other.above, is_failed=True, decides=True)
+        self.add_score(other.up_to, is_failed=False, decides=True)
 
 
 @dataclass(slots=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from proctor.errors import StoreError
 from proctor.schema.results.run_result import Outcome
 from proctor.schema.serialize import content_hash
-from proctor.stores.base import AnswerRecord, Purse, Record, ScoreRecord, TrialRecord, VerdictRecord
+from proctor.stores.base import Allotment, AnswerRecord, Record, ScoreRecord, TrialRecord, VerdictRecord
 from proctor.stores.sql import leases, run_state
 from proctor.stores.sql.database import (
     PACKED_FROM,
@@ -28,7 +28,7 @@ from proctor.stores.sql.database import (
 from proctor.stores.sql.encoding import extract_media, merged_scores, scores_row, verdict_row
 from proctor.stores.sql.media import Uploaded, write_media
 from proctor.stores.sql.reader import RunReader
-from proctor.stores.sql.run_budget import delete_purse, reload_purse, settle
+from proctor.stores.sql.run_budget import delete_allotment, reload_allotment, settle
 from proctor.stores.sql.run_state import JudgingProgress, RunProgress
 
 
@@ -76,7 +76,7 @@ class Hold:
     """The cases with a verdict in this scoring."""
     attempts: dict[tuple[int, int], int]
     """By position and number the last attempt, if it is not the first."""
-    purse: Purse | None = field(default=None, kw_only=True)
+    allotment: Allotment | None = field(default=None, kw_only=True)
     """What this process may spend; `None`: it asks for nothing that has a cap."""
     has_caps: bool = field(default=False, kw_only=True)
     """Whether the store keeps caps of this process, which end with it unless it is killed."""
@@ -90,14 +90,14 @@ class Hold:
         """Write the progress and renew the lease; return `False` if another process has taken over the run."""
         is_held = self.run.write(transaction, self.lease)
         self.judging.write(transaction)
-        if is_held and self.purse is not None:
-            settle(transaction, self.purse, self.lease.run)
+        if is_held and self.allotment is not None:
+            settle(transaction, self.allotment, self.lease.run)
         return is_held
 
     def release(self, transaction: Transaction) -> None:
         """Let another process write the run; it has limits of its own."""
         if leases.release_lease(transaction, self.lease) and self.has_caps:
-            delete_purse(transaction, self.lease.run)
+            delete_allotment(transaction, self.lease.run)
 
     def reload(self, database: Database) -> None:
         """Read what is stored: it is unknown whether the last transaction was committed."""
@@ -105,8 +105,8 @@ class Hold:
         self.run = run_state.run_progress(database, run)
         self.judging = run_state.judging_progress(database, run, judging)
         self.decided = Decided(RunReader(database, run, self.lease.run_id, judging).outcomes())
-        if self.purse is not None:
-            reload_purse(database, self.purse, run)
+        if self.allotment is not None:
+            reload_allotment(database, self.allotment, run)
 
 
 @dataclass(slots=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any, NamedTuple
 
-from proctor.stores.base import Amounts, Caps, Demand, Purse
+from proctor.stores.base import Allotment, Amounts, Caps, Demand
 from proctor.stores.sql.database import Database, Transaction
 from proctor.stores.sql.members import members_within
 
@@ -41,7 +41,7 @@ def read_caps(database: Database, run: int) -> Caps:
 
 
 def write_caps(transaction: Transaction, run: int, caps: Caps) -> None:
-    """Set the caps of a run. Without any, the run has no purse."""
+    """Set the caps of a run. Without any, the run has no allotment."""
     if not caps:
         return
     micros = None if caps.max_cost is None else min(round(caps.max_cost * _MILLION), _LARGEST)
@@ -57,7 +57,7 @@ def _caps(micros: int | None, calls: int | None, tokens: int | None) -> Caps:
     return Caps(max_cost=cost, max_judge_calls=calls, max_tokens=tokens)
 
 
-def claim_purse(transaction: Transaction, run: int, part: int, parts: int) -> Purse | None:
+def claim_allotment(transaction: Transaction, run: int, part: int, parts: int) -> Allotment | None:
     """Return what a part may spend, for the process that takes it.
 
     What is still reserved was reserved by a process that was killed: `return_rest` was not called. It counts as spent, because
@@ -76,16 +76,16 @@ def claim_purse(transaction: Transaction, run: int, part: int, parts: int) -> Pu
         transaction.execute(statement, (run, part))
     rows = _rows(transaction, run)
     own = next(one for one in rows if one.part == part)
-    purse = Purse(_caps(*caps), parts, lambda: own.spent, dearest=dearest, stored_dearest=dearest)
-    purse.allotted, purse.others = own.allotted, _sum(one.spent for one in rows if one is not own)
-    return purse
+    allotment = Allotment(_caps(*caps), parts, lambda: own.spent, dearest=dearest, stored_dearest=dearest)
+    allotment.allotted, allotment.others = own.allotted, _sum(one.spent for one in rows if one is not own)
+    return allotment
 
 
-def reload_purse(database: Database, purse: Purse, run: int, part: int = 1) -> None:
+def reload_allotment(database: Database, allotment: Allotment, run: int, part: int = 1) -> None:
     """Read what is reserved: it is unknown whether the last transaction was committed."""
     for row in database.rows(_ROWS, (run,)):
         if row[0] == part:
-            purse.allotted = Amounts(*row[1:3])
+            allotment.allotted = Amounts(*row[1:3])
 
 
 def return_rest(transaction: Transaction, run: int, part: int) -> None:
@@ -93,35 +93,35 @@ def return_rest(transaction: Transaction, run: int, part: int) -> None:
     transaction.execute(_RETURN, (run, part))
 
 
-def delete_purse(transaction: Transaction, run: int) -> None:
-    """Delete the purse of a run: it is complete, or its only process ends in order."""
+def delete_allotment(transaction: Transaction, run: int) -> None:
+    """Delete the allotment of a run: it is complete, or its only process ends in order."""
     for table in ("purses", "purse_parts"):
         transaction.execute(f"DELETE FROM {table} WHERE run = ?", (run,))  # noqa: S608 - our own tables
 
 
-def settle(transaction: Transaction, purse: Purse, run: int, part: int = 1, name: str = "") -> None:
+def settle(transaction: Transaction, allotment: Allotment, run: int, part: int = 1, name: str = "") -> None:
     """Write what a part has spent, read what the others have, and reserve what is demanded.
 
     `name`: that of the store, for messages.
     """
-    spent = purse.spent()
+    spent = allotment.spent()
     transaction.execute(
         "UPDATE purse_parts SET spent_micros = ?, calls = ?, tokens = ? WHERE run = ? AND part = ?",
         (*spent, run, part),
     )
-    if (demand := purse.demand) is not None and not purse.covers(demand):
-        _reserve(transaction, purse, demand, run, part, name)
+    if (demand := allotment.demand) is not None and not allotment.covers(demand):
+        _reserve(transaction, allotment, demand, run, part, name)
         return
-    if purse.dearest > purse.stored_dearest:
-        _share_price(transaction, purse, run)
-    if purse.parts == 1:
+    if allotment.dearest > allotment.stored_dearest:
+        _share_price(transaction, allotment, run)
+    if allotment.parts == 1:
         return
     others = transaction.execute(
         "SELECT COALESCE(SUM(spent_micros), 0), COALESCE(SUM(calls), 0), COALESCE(SUM(tokens), 0) FROM purse_parts "
         "WHERE run = ? AND part <> ?",
         (run, part),
     ).fetchone()
-    purse.others = Amounts(*map(int, others))  # the sum of a BIGINT is a Decimal in PostgreSQL
+    allotment.others = Amounts(*map(int, others))  # the sum of a BIGINT is a Decimal in PostgreSQL
 
 
 # --- Reservations -----------------------------------------------------------------------------------------------------
@@ -153,33 +153,35 @@ def _sum(amounts: Iterable[Amounts]) -> Amounts:
     return Amounts(*map(sum, zip(*amounts, strict=True)))
 
 
-def _share_price(transaction: Transaction, purse: Purse, run: int) -> list[int | None]:
+def _share_price(transaction: Transaction, allotment: Allotment, run: int) -> list[int | None]:
     """Let all processes know the most that a call has cost; return the caps.
 
     Other processes that reserve something wait here until the transaction has ended.
     """
-    price = purse.dearest
+    price = allotment.dearest
     row: list[Any] = transaction.execute(_SHARE_PRICE, (price, price, run)).fetchone()
-    purse.dearest, *caps = row
-    purse.stored_dearest = purse.dearest
+    allotment.dearest, *caps = row
+    allotment.stored_dearest = allotment.dearest
     return caps
 
 
-def _reserve(transaction: Transaction, purse: Purse, demand: Demand, run: int, part: int, name: str) -> None:
-    caps = _share_price(transaction, purse, run)
-    members = members_within(transaction, run, name) if purse.parts > 1 else ()
+def _reserve(
+    transaction: Transaction, allotment: Allotment, demand: Demand, run: int, part: int, name: str
+) -> None:
+    caps = _share_price(transaction, allotment, run)
+    members = members_within(transaction, run, name) if allotment.parts > 1 else ()
     living = {member.part for member in members if member.holder is not None}
     rows = _rows(transaction, run)
     own = next(row for row in rows if row.part == part)
-    _grant(purse, demand, caps, own, [row for row in rows if row is not own], living)
+    _grant(allotment, demand, caps, own, [row for row in rows if row is not own], living)
     transaction.execute(
         "UPDATE purse_parts SET allotted_micros = ?, allotted_calls = ? WHERE run = ? AND part = ?",
-        (*purse.allotted[:2], run, part),
+        (*allotment.allotted[:2], run, part),
     )
 
 
 def _grant(
-    purse: Purse,
+    allotment: Allotment,
     demand: Demand,
     caps: Sequence[int | None],
     own: _Part,
@@ -191,18 +193,18 @@ def _grant(
     Before a price is known, only one process holds money.
     """
     held_by_others = _sum(row.held for row in others)
-    purse.lost = _sum(row.unspent for row in others if row.part not in living)
-    purse.others = _sum(row.spent for row in others)
+    allotment.lost = _sum(row.unspent for row in others if row.part not in living)
+    allotment.others = _sum(row.spent for row in others)
     held_by_living = _sum(row.unspent for row in others if row.part in living)
-    allotted, is_short = list(own.held), not purse.dearest and held_by_living.micros > 0
+    allotted, is_short = list(own.held), not allotment.dearest and held_by_living.micros > 0
     for kind, cap in enumerate(caps[:_RESERVED]):
         if cap is not None and own.held[kind] < (target := demand.target[kind]):
             available = cap - held_by_others[kind]
             is_short |= available < target
-            allotted[kind] = granted(available, own.held[kind], target, demand.chunk[kind], purse.parts)
-    purse.is_rest = is_short and not any(held_by_living)
+            allotted[kind] = granted(available, own.held[kind], target, demand.chunk[kind], allotment.parts)
+    allotment.is_rest = is_short and not any(held_by_living)
     # a member that waits holds nothing that another one waits for
-    purse.allotted = demand.floor if is_short and not purse.is_rest else Amounts(*allotted)
+    allotment.allotted = demand.floor if is_short and not allotment.is_rest else Amounts(*allotted)
 
 
 _RESERVED = 2

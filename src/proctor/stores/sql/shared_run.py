@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from proctor.errors import SetupError
 from proctor.schema.results.manifest import Judging, Manifest, PlannedCase
-from proctor.stores.base import Caps, Committed, Purse
+from proctor.stores.base import Allotment, Caps, Committed
 from proctor.stores.shared_runs import RunMember
 from proctor.stores.sql import leases
 from proctor.stores.sql.database import Database, Place, Transaction, compact
@@ -27,10 +27,10 @@ from proctor.stores.sql.members import (
 from proctor.stores.sql.reader import RunReader
 from proctor.stores.sql.rows import Decided, Hold
 from proctor.stores.sql.run_budget import (
-    claim_purse,
-    delete_purse,
+    claim_allotment,
+    delete_allotment,
     read_caps,
-    reload_purse,
+    reload_allotment,
     return_rest,
     settle,
     write_caps,
@@ -96,14 +96,14 @@ class SharedRunStore(LabelledStore):
                 _check_part(line, part, parts, self.name)
                 run = line.seq
             member = claim_member(transaction, run, part, parts, self.name)
-            purse = claim_purse(transaction, run, part, parts)
-        return Membership(self._place, self._database, run_id, manifest.created_at, member, purse)
+            allotment = claim_allotment(transaction, run, part, parts)
+        return Membership(self._place, self._database, run_id, manifest.created_at, member, allotment)
 
     def members(self, run_id: str) -> list[RunMember]:
         """Return the processes that write a run together and have joined it; none if one process writes it."""
         return [_shown(member) for member in self._line(run_id).members]
 
-    def limit(self, writer: Writer, caps: Caps) -> Purse | None:
+    def limit(self, writer: Writer, caps: Caps) -> Allotment | None:
         """Keep the caps of a run of one process, so that they hold for its successor if it is killed.
 
         Return what the process may spend; `None` without caps. What a predecessor that was killed has spent and reserved counts.
@@ -111,9 +111,9 @@ class SharedRunStore(LabelledStore):
         run = self._line(writer.run_id).seq
         with self._database.transaction() as transaction:
             write_caps(transaction, run, caps)
-            purse = claim_purse(transaction, run, part=1, parts=1)
-        writer.use_purse(purse)
-        return purse
+            allotment = claim_allotment(transaction, run, part=1, parts=1)
+        writer.use_allotment(allotment)
+        return allotment
 
     def caps(self, run_id: str) -> Caps:
         """Return the caps of a run that is not complete: of several processes, or of one that was killed."""
@@ -189,10 +189,10 @@ class Membership:
         run_id: str,
         created_at: float,
         member: Member,
-        purse: Purse | None,
+        allotment: Allotment | None,
     ) -> None:
         self.run_id = run_id
-        self.purse = purse
+        self.allotment = allotment
         self._place, self._database = place, database
         self._created_at = created_at
         self._member = member
@@ -245,7 +245,7 @@ class Membership:
             self._member,
             frozenset(positions),
             self._database.name,
-            purse=self.purse,
+            allotment=self.allotment,
         )
         hold.take_progress(self._database)
         return Writer(self._place, hold, committed, self._created_at)
@@ -305,8 +305,8 @@ class MemberHold(Hold):
         member.complete, member.counts, member.summary = judging.complete, judging.counts, judging.summary
         member.verdicts_sum = judging.verdicts_sum
         is_held = member.write(transaction)
-        if is_held and self.purse is not None:
-            settle(transaction, self.purse, member.run, member.part, self.name)
+        if is_held and self.allotment is not None:
+            settle(transaction, self.allotment, member.run, member.part, self.name)
         if is_held and member.complete:
             self.is_last = _complete_run(transaction, member.run, self.name)
         # a part that was complete before is not a part any more once the other members have completed the run
@@ -314,7 +314,7 @@ class MemberHold(Hold):
 
     def release(self, transaction: Transaction) -> None:
         """Let another process take the part; what it has reserved and not spent returns."""
-        if self.member.release(transaction) and self.purse is not None:
+        if self.member.release(transaction) and self.allotment is not None:
             return_rest(transaction, self.member.run, self.member.part)
 
     def reload(self, database: Database) -> None:
@@ -324,8 +324,8 @@ class MemberHold(Hold):
         if members and members[0].fence == self.member.fence:
             self.member = members[0]
             self.take_progress(database)
-            if self.purse is not None:
-                reload_purse(database, self.purse, self.member.run, self.member.part)
+            if self.allotment is not None:
+                reload_allotment(database, self.allotment, self.member.run, self.member.part)
         self.is_over = line is not None and not line.members and bool(line.progress.complete)
 
 
@@ -355,5 +355,5 @@ def _complete_run(transaction: Transaction, run: int, name: str) -> bool:
     judging.summary = compact(summary_of_parts(members, set_missing=is_set_missing).model_dump())
     judging.write(transaction)
     transaction.execute("DELETE FROM members WHERE run = ?", (run,))
-    delete_purse(transaction, run)
+    delete_allotment(transaction, run)
     return True

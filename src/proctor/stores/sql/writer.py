@@ -16,7 +16,7 @@ from typing import TypeVar
 from proctor.errors import StoreError
 from proctor.schema.results.manifest import AgentManifest, Judging, Manifest, PlannedCase, RunSummary
 from proctor.schema.results.run_result import RunKind
-from proctor.stores.base import CAPS, AnswerRecord, Caps, Committed, Purse, Record
+from proctor.stores.base import CAPS, Allotment, AnswerRecord, Caps, Committed, Record
 from proctor.stores.sql import leases
 from proctor.stores.sql.database import (
     Database,
@@ -90,9 +90,9 @@ class Writer:
         """Whether this was the last part of a run of several processes; known once it has finished."""
         return self._hold.completes_run
 
-    def use_purse(self, purse: Purse | None) -> None:
-        """Write what is spent from `purse` with each commit from now on."""
-        self._hold.purse, self._hold.has_caps = purse, purse is not None
+    def use_allotment(self, allotment: Allotment | None) -> None:
+        """Write what is spent from `allotment` with each commit from now on."""
+        self._hold.allotment, self._hold.has_caps = allotment, allotment is not None
 
     def put(self, records: Sequence[Record | AnswerRecord], token: object = None) -> None:
         """Take records, to be written together."""

@@ -105,7 +105,7 @@ class AdkServerAgent:
 
     async def begin(self, session: Session, case: object) -> None:
         """Wait for a pinned session that another trial uses."""
-        await self._sessions.take(session)
+        await self._sessions.acquire(session)
 
     async def answer(self, message: Content, session: Session) -> AsyncIterator[Event]:
         """Let the app answer one message.
@@ -150,7 +150,7 @@ class AdkServerAgent:
     async def end(self, session: Session) -> None:
         """Delete the session on the server if it was created here."""
         talk: _Talk | None = session.memory.get(_MEMORY)
-        await self._sessions.give_back(session, None if talk is None else talk.session)
+        await self._sessions.release(session, None if talk is None else talk.session)
 
 
 async def _documents(reply: Reply) -> AsyncGenerator[Json, None]:

@@ -47,7 +47,7 @@ class Sessions:
         self._app = quote(app, safe="")
         self._places: dict[tuple[str, str], _Place] = {}
 
-    async def take(self, session: Session) -> None:
+    async def acquire(self, session: Session) -> None:
         """Keep a session's id for one trial; another trial of the same pinned id waits until it is given back."""
         place = self._places.setdefault((session.user_id, session.id), _Place(asyncio.Lock()))
         place.trials += 1
@@ -107,15 +107,15 @@ class Sessions:
         state = session.get("state") if isinstance(session, Mapping) else None
         return state if isinstance(state, dict) else None
 
-    async def give_back(self, session: Session, remote_session: RemoteSession | None) -> None:
+    async def release(self, session: Session, remote_session: RemoteSession | None) -> None:
         """Delete the session of a trial and release its id. A failure does not affect the verdict."""
         try:
             if remote_session is not None and remote_session.is_ours:
                 await self._delete(remote_session.path)
         finally:
-            self._release(session)
+            self._release_id(session)
 
-    def _release(self, session: Session) -> None:
+    def _release_id(self, session: Session) -> None:
         key = (session.user_id, session.id)
         place: _Place | None = session.memory.pop(_PLACE, None)
         if place is None:

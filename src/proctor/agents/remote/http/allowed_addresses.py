@@ -57,7 +57,7 @@ class Targets:
         """
         addresses = [text.partition("%")[0] for text in resolved]
         for text in addresses:
-            why = why_not(ip_address(text))
+            why = reason_not_allowed(ip_address(text))
             if why and not (why in _PRIVATE and (self.allows(text, port) or self.allows(host, port))):
                 hint = (
                     ""
@@ -82,14 +82,14 @@ class Targets:
 _PRIVATE = ("an address of this machine", "an address of a private network")
 
 
-def why_not(address: IP) -> str:
+def reason_not_allowed(address: IP) -> str:
     """Return the kind of a non-public address; empty for a public one.
 
     Addresses that contain another one (mapped, translated, tunnelled) have the kind of that one.
     """
     carried = _embedded_ipv4(address)
     if carried is not None:
-        return why_not(carried)
+        return reason_not_allowed(carried)
     if address in _METADATA:
         return "an address where a cloud returns its secrets"
     if address.is_link_local:

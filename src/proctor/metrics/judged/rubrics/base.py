@@ -239,7 +239,7 @@ class RubricSurvey(Survey):
         self._totals: dict[int, None] = {}
         self._untyped = 0
 
-    def see(self, case: EvalCase) -> None:
+    def add_case(self, case: EvalCase) -> None:
         """Record the rubrics of one case."""
         weights = [rubric.points for each in self._lists(case) for rubric in each]
         if weights and len({*weights}) == 1:

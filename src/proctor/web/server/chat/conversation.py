@@ -108,7 +108,7 @@ class Chat:
         self._require_open()
         before = self._number
         self._new_exchange(message)
-        self._start(self._answer(lambda: self.talk.say(message, self._hear)))
+        self._start(self._answer(lambda: self.talk.send(message, self._hear)))
         return before
 
     async def replay(self, *, without_last: bool) -> int:
