@@ -9,7 +9,7 @@ import { moneyText, numText, percentText } from "../../components/text/numberFor
 import styles from "./RunsScreen.module.css";
 
 export const COLUMNS: readonly Column<RunRow>[] = [
-  { id: "agent", head: "Agent and sets", width: "minmax(0, 1.6fr)", cell: (row) => <Name row={row} /> },
+  { id: "agent", head: "Agent and sets", width: "minmax(116px, 1.6fr)", narrow: "minmax(0, 1.6fr)", cell: (row) => <Name row={row} /> },
   { id: "outcome", head: "Outcome", width: "136px", narrow: "114px", cell: (row) => <Standing row={row} /> },
   { id: "cases", head: "Cases", width: "minmax(0, 1.3fr)", optional: true, wideOnly: true, cell: (row) => <Cases row={row} /> },
   { id: "rate", head: "Cases passed, 95 % CI", term: "confidenceInterval", width: "164px", narrow: "66px", align: "end", cell: (row) => <Rate row={row} /> },
