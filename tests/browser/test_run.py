@@ -555,7 +555,7 @@ class TestARunUnderWay:
         expect(live.get_by_role("row").filter(has_text="Passed")).to_have_count(1)
         port = gated.url.rpartition(":")[2]
         os.kill(gated.process, signal.SIGKILL)
-        expect(live.get_by_text("The server does not answer; trying again")).to_be_visible()
+        expect(live.get_by_role("alert")).to_contain_text("The server does not answer")
         open_gate(gated.folder, 5)  # what happens in between
         log = (tmp_path / "second.log").open("wb")
         command = [sys.executable, "-m", "proctor", "web", "--port", port, "--store", "runs.sqlite3"]

@@ -1,6 +1,8 @@
 import { type ReactNode, type RefObject, useEffect, useRef, useState } from "react";
 import { Link, useLocation } from "wouter";
-import { useSource } from "../data/queries";
+import { ErrorNote } from "../components/feedback/ErrorNote";
+import { useConnection, useSource } from "../data/queries";
+import { NO_ANSWER } from "../data/source";
 import { KeyHelp } from "./KeyHelp";
 import styles from "./Shell.module.css";
 import { type Binding, bind, stepFocus, useKeys, useShortcut } from "./keyboard";
@@ -55,8 +57,19 @@ export function Shell({ places, children }: { places: Readonly<Record<string, st
       <main id="main" tabIndex={-1} className={styles.main}>
         {children}
       </main>
+      <Connection />
       <KeyHelp open={help} close={() => setHelp(false)} />
     </>
+  );
+}
+
+/** A server that does not respond, on every page and until it does. */
+function Connection() {
+  const { lost, retry } = useConnection();
+  return (
+    <div className={`${styles.connection} no-print`}>
+      <ErrorNote error={lost ? { message: `${NO_ANSWER} This page continues when it does.` } : null} retry={retry} />
+    </div>
   );
 }
 

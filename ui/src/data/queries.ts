@@ -6,8 +6,8 @@ import {
   useQuery,
   useQueryClient,
 } from "@tanstack/react-query";
-import { createContext, useCallback, useContext } from "react";
-import { type Answer, HttpSource, type Method, type RequestParts, type Source, SourceError } from "./source";
+import { createContext, useCallback, useContext, useSyncExternalStore } from "react";
+import { type Answer, HttpSource, type Method, NO_ANSWER, type RequestParts, type Source, SourceError } from "./source";
 
 const SourceContext = createContext<Source>(new HttpSource());
 
@@ -21,9 +21,15 @@ export function useSource(): Source {
 export function makeClient(): QueryClient {
   return new QueryClient({
     defaultOptions: {
-      queries: { retry: shouldRetry, staleTime: 2_000 },
+      queries: { retry: shouldRetry, staleTime: 2_000, refetchInterval: ({ state }) => hasNoAnswer(state) && ASK_AGAIN },
     },
   });
+}
+
+const ASK_AGAIN = 3_000; // milliseconds between two requests to a server that does not respond
+
+function hasNoAnswer({ error }: { error: unknown }): boolean {
+  return error instanceof SourceError && error.status === 0;
 }
 
 /** Ask again only where asking again can help: not what is not there, and not what was asked wrongly. */
@@ -47,13 +53,43 @@ interface DataOptions<T> {
 /**
  * Read `path` (`/api/...`). `null` reads nothing. One path is read once for all callers:
  * `const { data, error, isPending } = useData<RunPage>(`/api/runs/${run}`)`.
+ *
+ * A server that does not respond is no `error` of a path: the shell reports it (`useConnection`), and the path is read again.
  */
 export function useData<T>(path: string | null, options: DataOptions<T> = {}): UseQueryResult<T, SourceError> {
-  const { data, ...rest } = useAnswer<T>(path, options);
-  return { ...rest, data: data?.body } as UseQueryResult<T, SourceError>;
+  const { data, error, ...rest } = useAnswer<T>(path, options);
+  return { ...rest, data: data?.body, error: hasNoAnswer({ error }) ? null : error } as UseQueryResult<T, SourceError>;
 }
 
-const ASK_AGAIN = 3_000; // milliseconds between two requests to a server that does not respond
+const HEARTBEAT = 5_000; // milliseconds between two requests of an idle page
+const PATIENCE = 15_000; // milliseconds after which a server that accepts a request does not respond
+
+/** Whether a server does not respond to what the page reads, and how to try again. An idle page asks regularly. */
+export function useConnection(): { lost: boolean; retry: () => void } {
+  const source = useSource();
+  const client = useQueryClient();
+  const cache = client.getQueryCache();
+  useQuery({
+    queryKey: ["connection"],
+    queryFn: ({ signal }) => expectAnswer(source, signal),
+    enabled: source.live,
+    refetchInterval: ({ state }) => (hasNoAnswer(state) ? ASK_AGAIN : HEARTBEAT),
+  });
+  const subscribe = useCallback((changed: () => void) => cache.subscribe(changed), [cache]);
+  const lost = useSyncExternalStore(subscribe, () => cache.getAll().some((query) => query.isActive() && hasNoAnswer(query.state)));
+  return { lost, retry: () => void client.refetchQueries({ type: "active", predicate: ({ state }) => hasNoAnswer(state) }) };
+}
+
+/** Fail where no answer comes; one that refuses is an answer. */
+async function expectAnswer(source: Source, signal: AbortSignal): Promise<true> {
+  const limit = AbortSignal.timeout(PATIENCE);
+  try {
+    await source.get("/api/about", AbortSignal.any([signal, limit]));
+  } catch (error) {
+    if (limit.aborted || hasNoAnswer({ error })) throw new SourceError(0, NO_ANSWER);
+  }
+  return true;
+}
 
 /** Like `useData`, with the version (`etag`) that a change must name. */
 function useAnswer<T>(path: string | null, options: DataOptions<T> = {}): UseQueryResult<Answer<T>, SourceError> {
@@ -65,7 +101,7 @@ function useAnswer<T>(path: string | null, options: DataOptions<T> = {}): UseQue
     enabled: path !== null,
     refetchInterval: ({ state }) => {
       if (!source.live) return false;
-      if (state.error?.status === 0) return ASK_AGAIN; // the note goes as soon as the server responds again
+      if (hasNoAnswer(state)) return ASK_AGAIN;
       return poll !== false && pollInterval(poll, state.data);
     },
     placeholderData: (before, query) => (keep && isSamePath(query?.queryKey[0], path) ? before : undefined),

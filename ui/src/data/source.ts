@@ -1,5 +1,7 @@
 // Where a page's data comes from: a server, or the file that the page itself is in.
 
+export const NO_ANSWER = "The server does not answer. Is `proctor web` still running?";
+
 /** A request that the server refused, with its message. */
 export class SourceError extends Error {
   readonly status: number;
@@ -78,7 +80,7 @@ export class HttpSource implements Source {
       return await fetch(path, { credentials: "same-origin", ...init });
     } catch (error) {
       if (init.signal?.aborted) throw error;
-      throw new SourceError(0, "The server does not answer. Is `proctor web` still running?");
+      throw new SourceError(0, NO_ANSWER);
     }
   }
 }

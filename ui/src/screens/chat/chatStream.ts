@@ -1,6 +1,6 @@
 // The events of an agent, from a streamed answer.
 import type { components } from "../../data/api.gen";
-import { SourceError } from "../../data/source";
+import { NO_ANSWER, SourceError } from "../../data/source";
 import type { ChatPage } from "../../data/types";
 import { type JsonObject, readJson } from "../evalCase/editing/exactJson";
 
@@ -50,7 +50,7 @@ export async function streamEntries(path: string, init: RequestInit, onEntries: 
     response = await fetch(path, { credentials: "same-origin", ...init });
   } catch (error) {
     if (init.signal?.aborted) return;
-    throw new SourceError(0, "The server does not answer. Is `proctor web` still running?");
+    throw new SourceError(0, NO_ANSWER);
   }
   if (!response.ok || !response.body) throw new SourceError(response.status, await detail(response));
   const reader = new EntryReader();

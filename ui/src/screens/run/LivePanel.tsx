@@ -21,7 +21,7 @@ export function LivePanel({ live, page }: { live: Live; page: RunPage }) {
       <div className="row">
         <OutcomeCounts counts={progress?.counts ?? page.counts} />
         <span className="dim num" role="status">
-          {live.lost ? "The server does not answer; trying again …" : progress ? [...progressTexts(progress), page.manifest.workers && `began with ${page.manifest.workers}`].filter(Boolean).join(" · ") : "Loading …"}
+          {progress ? [...progressTexts(progress), page.manifest.workers && `began with ${page.manifest.workers}`].filter(Boolean).join(" · ") : "Loading …"}
         </span>
         <span className="grow" />
         {progress && <Cancel run={page.run_id} progress={progress} />}

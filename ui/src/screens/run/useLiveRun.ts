@@ -10,11 +10,9 @@ export interface Live {
   /** What has been decided since the page was opened, by position. */
   rows: ReadonlyMap<number, CaseRow>;
   end: LiveEnd | null;
-  /** True while the server cannot be reached; the browser keeps trying. */
-  lost: boolean;
 }
 
-const NOTHING: Live = { progress: null, rows: new Map(), end: null, lost: false };
+const NOTHING: Live = { progress: null, rows: new Map(), end: null };
 
 /** Follow a run while it is under way. `null` follows nothing. When it ends, everything about it is read again. */
 export function useLive(run: string | null): Live {
@@ -66,7 +64,7 @@ export function followRun(run: string, listener: Listener, open: (url: string) =
   const finish = (event: MessageEvent<string>) => {
     close();
     flush();
-    listener.changed(() => ({ end: JSON.parse(event.data) as LiveEnd, lost: false }));
+    listener.changed(() => ({ end: JSON.parse(event.data) as LiveEnd }));
     listener.ended();
   };
   const start = () => {
@@ -74,7 +72,7 @@ export function followRun(run: string, listener: Listener, open: (url: string) =
     source.addEventListener("progress", (event: MessageEvent<string>) => {
       if (!known) listener.connected();
       known = true;
-      listener.changed(() => ({ progress: JSON.parse(event.data) as LiveProgress, lost: false }));
+      listener.changed(() => ({ progress: JSON.parse(event.data) as LiveProgress }));
     });
     source.addEventListener("case", (event: MessageEvent<string>) => {
       waiting.push(JSON.parse(event.data) as CaseRow);
@@ -84,7 +82,6 @@ export function followRun(run: string, listener: Listener, open: (url: string) =
     source.addEventListener("finished", finish);
     source.addEventListener("broken", finish);
     source.addEventListener("error", () => {
-      listener.changed(() => ({ lost: true }));
       if (source?.readyState !== EventSource.CLOSED) return; // the browser tries again by itself
       known = false;
       again = window.setTimeout(start, RECONNECT_DELAY);

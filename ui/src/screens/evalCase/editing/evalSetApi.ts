@@ -1,6 +1,6 @@
 // Cases go to and from the server as text that keeps every digit, with the version that a change has to name.
 import type { CaseChecked, CasePreview, CaseRefusal, CaseSaved, EvalCasePage, EvalSetHead, EvalSetText } from "../../../data/types";
-import { SourceError } from "../../../data/source";
+import { NO_ANSWER, SourceError } from "../../../data/source";
 import { type Json, isObject, readJson, writeJson } from "./exactJson";
 
 type Refusal = Partial<Omit<CaseRefusal, "theirs">> & { theirs?: Json };
@@ -110,6 +110,6 @@ async function reach(path: string, init: RequestInit): Promise<Response> {
     return await fetch(path, { credentials: "same-origin", cache: "no-store", ...init });
   } catch (error) {
     if (init.signal?.aborted) throw error;
-    throw new SourceError(0, "The server does not answer. Is `proctor web` still running? Nothing was saved; your changes are still here.");
+    throw new SourceError(0, `${NO_ANSWER} Nothing was saved; your changes are still here.`);
   }
 }
