@@ -284,3 +284,25 @@ def test_nothing_in_a_span_is_markup(page: Page, traced: Site) -> None:
     inside = "script, img, iframe, object, embed, form, svg, math, style, link, base"
     expect(panel.locator(inside)).to_have_count(0)
     assert owned == []
+
+
+def test_a_call_that_breaks_a_rule_is_marked_with_the_rule(
+    page: Page, site: Site, axe: Look, fits: Look
+) -> None:
+    open_case(page, site, "retail.hasty", 0, "?tab=tools")
+    rule = page.get_by_role("tabpanel").get_by_text(re.compile("rule: ")).first.inner_text()
+    page.get_by_role("tab", name="Time").click()
+    rows = page.get_by_role("table", name="Spans").get_by_role("row").filter(has_text="rule: ")
+    expect(rows.first).to_contain_text(rule)
+    expect(rows.first.get_by_role("button")).to_contain_text("tool ")
+    axe(page)
+    fits(page)
+
+
+def test_a_key_zooms_to_the_span_that_has_the_focus(page: Page, timed: Site) -> None:
+    page.goto(f"{timed.url}/runs/made/cases/0?tab=spans")
+    rows = page.get_by_role("table", name="Spans").get_by_role("row")
+    rows.nth(4).get_by_role("button").focus()
+    page.keyboard.press("z")
+    expect(page).to_have_url(re.compile(r"zoom=1-1\.4"))
+    assert "span=" not in page.url

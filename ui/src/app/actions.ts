@@ -70,7 +70,7 @@ export const ACTIONS = {
   zoomIn: ["+", "zoom in"],
   zoomOut: ["-", "zoom out"],
   zoomWhole: ["0", "show the whole trial"],
-  zoomSpan: ["z", "zoom to the open span"],
+  zoomSpan: ["z", "zoom to the span that has the focus or is open"],
   earlier: ["ArrowLeft", "move to an earlier time"],
   later: ["ArrowRight", "move to a later time"],
 

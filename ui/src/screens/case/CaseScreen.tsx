@@ -85,7 +85,7 @@ function LoadedCase({ page, base, judging, location, setQuery }: LoadedProps) {
 function TabContent({ page, trial, location, path, judging }: { page: CasePage; trial: TrialPage; location: CaseLocation; path: string; judging: string | null }) {
   if (location.tab === "state") return <FinalState state={trial.state} />;
   if (location.tab === "tools") return <ToolFlow trial={trial} link={`/runs/${page.run_id}/cases/${page.position}?trial=${trial.number + 1}`} />;
-  if (location.tab === "spans") return <Spans path={`${path}/spans`} position={page.position} run={page.run_id} number={trial.number} />;
+  if (location.tab === "spans") return <Spans path={`${path}/spans`} position={page.position} run={page.run_id} trial={trial} />;
   if (location.tab === "judges") return <Judges path={path} judging={judging} trial={trial} />;
   return <Conversation key={trial.number} page={page} trial={trial} location={location} path={path} />;
 }

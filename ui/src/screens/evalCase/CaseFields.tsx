@@ -1,6 +1,7 @@
 import { type ReactNode, useState } from "react";
 import { Button } from "../../components/forms/Button";
 import { Field, SelectField } from "../../components/forms/Field";
+import { namesText, parseNames } from "../../components/forms/nameList";
 import styles from "./EvalCase.module.css";
 import { type Path, keyOf, keyFor } from "./editing/jsonEdit";
 import { useEdit, useNotes, useValue } from "./fields/EditContext";
@@ -75,17 +76,17 @@ function Tags({ path }: { path: Path }) {
   const { set, readOnly } = useEdit();
   const value = useValue(path);
   const notes = useNotes(path);
-  const isTexts = value === undefined || (Array.isArray(value) && value.every((tag) => typeof tag === "string" && !tag.includes(",")));
+  const isTexts = value === undefined || (Array.isArray(value) && value.every((tag) => typeof tag === "string" && tag));
   const [text, setText] = useState<string | null>(null);
   if (!isTexts) return <JsonInput label="Tags" path={path} />;
-  const shown = text ?? (Array.isArray(value) ? value.join(", ") : "");
+  const shown = text ?? namesText(isTexts && value ? (value as string[]) : []);
   const change = (next: string): void => {
     setText(next);
-    const tags = next.split(",").map((tag) => tag.trim()).filter(Boolean);
+    const tags = parseNames(next);
     set(path, tags.length || Array.isArray(value) ? tags : undefined);
   };
   return (
-    <Field label="Tags" hint={notes.hint ?? "Separated by commas."} error={notes.error}>
+    <Field label="Tags" hint={notes.hint ?? "Separated by commas; a tag with a comma in quotation marks."} error={notes.error}>
       {(props) => (
         <input type="text" autoComplete="off" readOnly={readOnly} value={shown} onChange={(event) => change(event.target.value)} onBlur={() => setText(null)} {...props} />
       )}

@@ -14,7 +14,7 @@ function row(part: Partial<CaseRow> = {}): CaseRow {
 }
 
 const FAILED = row({ position: 1, outcome: "failed", strip: "f", cause: "tool_trajectory_avg_score: called in another order: `a`, `b` (expected `b`, `a`)", tools: ["get_order", "refund"], why: "`covers` is 4, expected 2", scores: { tool_trajectory_avg_score: 0.4 }, missed: ["tool_trajectory_avg_score"], change: "worse", was: "passed" });
-const FLAKY = row({ position: 2, strip: "pfp", flaky: true, tags: ["smoke"], scores: { tool_trajectory_avg_score: 1, response_match_score: 0.7 } });
+const FLAKY = row({ position: 2, strip: "pfp", flaky: true, tags: ["smoke", "left, right"], scores: { tool_trajectory_avg_score: 1, response_match_score: 0.7 } });
 const BROKEN = row({ position: 3, eval_id: "refund", eval_set_id: "refunds", outcome: "error", strip: "e", cost: 0.2, tags: ["two words"], tools: ["get_order"], scores: { tool_trajectory_avg_score: 1, safety_v1: null }, errors: ["tool_trajectory_avg_score"], tokens: 900 });
 const FINE = row({ position: 4, change: "better", was: "failed", played: true, tags: ['a "b" \\ c'] });
 const ALL = [FAILED, FLAKY, BROKEN, FINE];
@@ -56,6 +56,8 @@ describe("what a filter finds", () => {
     ["passed<1", [1, 3]],
     ["tag:smoke", [2]],
     ['tag:"two words"', [3]],
+    ['tag:"left, right"', [2]],
+    ["tag:left,right", []],
     ["set:refunds", [3]],
     ["case:two", [1, 2, 4]],
     ["why:covers", [1]],
@@ -69,6 +71,7 @@ describe("what a filter finds", () => {
     ['"`covers` is 4"', [1]],
     ['why:"covers is 4"', [1]],
     ['cause:"order: a, b (expected"', [1]],
+    ['cause:"covers is 4, expected 2"', [1]],
     ['tag:"a \\"b\\" \\\\ c"', [4]],
     ['tag:"a \\"b\\" \\ c"', [4]],
     ["refunds/refund", [3]],
@@ -164,7 +167,7 @@ describe("any text", () => {
 });
 
 describe("a value in a filter", () => {
-  it.each(["smoke", "two words", 'a"b', '"', "\\", 'a\\" (b) \\', "é", "a\nb"])("%j is read as it was", (value) => {
+  it.each(["smoke", "two words", 'a"b', '"', "\\", 'a\\" (b) \\', "left, right", "é", "a\nb"])("%j is read as it was", (value) => {
     const { takes, problem } = readFilter(`tag:${filterValue(value)}`, WORDS);
     expect([problem, takes(row({ tags: [value] })), takes(row({ tags: ["another"] }))]).toEqual(["", true, false]);
   });

@@ -71,13 +71,15 @@ export function readFilter(text: string, words: FilterTerms): Filter {
 interface Token {
   kind: "word" | "text" | "(" | ")";
   text: string;
+  /** The value behind the colon is in quotation marks: a comma in it separates nothing. */
+  quoted?: true;
 }
 
 const TOKEN = /\s*(?:([()])|([\w.-]*:)?"([^"\\]*(?:\\.[^"\\]*)*)("?)|([^\s()"]+))/sy;
 
 /** A value as it is written in a filter: in quotes if it must be, where a backslash is before a quote and a backslash. */
 export function filterValue(text: string): string {
-  return /[\s()"]/.test(text) ? `"${text.replace(/["\\]/g, "\\$&")}"` : text;
+  return /[\s()",]/.test(text) ? `"${text.replace(/["\\]/g, "\\$&")}"` : text;
 }
 
 export function tokens(text: string): Token[] {
@@ -92,7 +94,7 @@ export function tokens(text: string): Token[] {
     else if (quoted !== undefined) {
       if (!closing) throw new FilterError(`a quotation mark is open: ${at[0].trim()}.`);
       const value = quoted.replace(/\\(["\\])/g, "$1");
-      result.push(key ? { kind: "word", text: `${key}${value}` } : { kind: "text", text: value });
+      result.push(key ? { kind: "word", text: `${key}${value}`, quoted: true } : { kind: "text", text: value });
     } else result.push({ kind: "word", text: word ?? "" });
   }
   return result;
@@ -140,8 +142,8 @@ class Reader {
     if (token.kind === "(") return this.inBrackets();
     if (token.kind === "text") return containsText(token.text);
     if (token.text.toLowerCase() === "not") return not(this.deeper(() => this.one()));
-    if (token.text.startsWith("-") && token.text.length > 1) return not(atom(token.text.slice(1), this.words));
-    return atom(token.text, this.words);
+    if (token.text.startsWith("-") && token.text.length > 1) return not(atom({ ...token, text: token.text.slice(1) }, this.words));
+    return atom(token, this.words);
   }
 
   private inBrackets(): Test {
@@ -185,11 +187,12 @@ const not =
 
 const COMPARISON = /^([^<>=!:]+)(<=|>=|!=|<|>|=)(.*)$/;
 
-function atom(text: string, words: FilterTerms): Test {
+function atom(token: Token, words: FilterTerms): Test {
+  const { text } = token;
   const compared = COMPARISON.exec(text);
   if (compared) return comparison(compared[1] ?? "", compared[2] ?? "", compared[3] ?? "", words);
   const colon = text.indexOf(":");
-  if (colon > 0) return field(text.slice(0, colon).toLowerCase(), text.slice(colon + 1), text, words);
+  if (colon > 0) return field(text.slice(0, colon).toLowerCase(), text.slice(colon + 1), token, words);
   return FLAGS[text.toLowerCase()] ?? containsText(text);
 }
 
@@ -222,8 +225,8 @@ function scoreNamed(name: string, metrics: readonly string[]): (row: CaseRow) =>
   return (row) => scoreOf(row, metric) ?? null;
 }
 
-function field(key: string, value: string, text: string, words: FilterTerms): Test {
-  const values = WHOLE.has(key) ? [value].filter(Boolean) : value.split(",").filter(Boolean);
+function field(key: string, value: string, { text, quoted }: Token, words: FilterTerms): Test {
+  const values = quoted || WHOLE.has(key) ? [value].filter(Boolean) : value.split(",").filter(Boolean);
   if (!FIELDS.includes(key)) throw new FilterError(`no field ${key}${suggestion(key, FIELDS)} For the words themselves, write "${text}".`);
   if (!values.length) throw new FilterError(`${key}: takes a value, as in ${key}:${EXAMPLES[key] ?? "x"}.`);
   switch (key) {
@@ -240,7 +243,7 @@ function field(key: string, value: string, text: string, words: FilterTerms): Te
     case "said":
       return isSaid(value, words);
     case "cause":
-      return (row) => holds(searchText(row.cause), value);
+      return (row) => [row.cause, row.why].some((sentence) => holds(searchText(sentence), value)); // the cause leaves out what differs from case to case
     case "set":
       return (row) => values.some((part) => holds(row.eval_set_id, part));
     case "case":

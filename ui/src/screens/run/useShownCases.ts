@@ -64,8 +64,8 @@ function useFilterTerms(page: RunPage | undefined, rows: readonly CaseRow[], { s
 
 /** The tags or tools of all cases; the same list until another is there. */
 function useNames(rows: readonly CaseRow[], of: "tags" | "tools"): readonly string[] {
-  const names = useMemo(() => [...new Set(rows.flatMap((row) => row[of]))].sort().join("\n"), [rows, of]);
-  return useMemo(() => (names ? names.split("\n") : []), [names]);
+  const names = useMemo(() => JSON.stringify([...new Set(rows.flatMap((row) => row[of]))].sort()), [rows, of]);
+  return useMemo(() => JSON.parse(names) as string[], [names]);
 }
 
 /** The cases in whose messages the texts of a filter are, as far as the server has searched; no map without a server. */

@@ -9,6 +9,7 @@ import { Button } from "../../components/forms/Button";
 import { Empty } from "../../components/feedback/Empty";
 import { ErrorNote } from "../../components/feedback/ErrorNote";
 import { CheckField, SelectField, TextField } from "../../components/forms/Field";
+import { namesText, parseNames } from "../../components/forms/nameList";
 import { Skeleton } from "../../components/feedback/Skeleton";
 import { numText } from "../../components/text/numberFormats";
 import { EstimatePanel, useEstimate } from "./EstimatePanel";
@@ -127,9 +128,9 @@ function AgentAndSets({ request, change, agents, start, problems }: Part & Omit<
       <div className={styles.options}>
         <TextField
           label="Tags"
-          hint="Only cases with one of these, separated by commas"
+          hint="Only cases with one of these, separated by commas; one with a comma in quotation marks"
           error={problemsOf(problems, "tags")}
-          defaultValue={request.tags?.join(", ") ?? ""}
+          defaultValue={namesText(request.tags ?? [])}
           onChange={({ target }) => change({ tags: parseNames(target.value) })}
         />
         <NumberField name="limit" label="Limit" hint="Only the first N cases of each eval set" request={request} change={change} problems={problems} />
@@ -285,13 +286,6 @@ function FieldError({ text }: { text: string | null }) {
       {text}
     </p>
   ) : null;
-}
-
-function parseNames(text: string): string[] {
-  return text
-    .split(",")
-    .map((name) => name.trim())
-    .filter(Boolean);
 }
 
 function Loading() {

@@ -1,7 +1,7 @@
 import { type CSSProperties, useEffect, useMemo, useRef } from "react";
 import { useAddress } from "../../../app/address";
 import { useData } from "../../../data/queries";
-import type { SpanPart, SpansPage } from "../../../data/types";
+import type { SpanPart, SpansPage, TrialPage } from "../../../data/types";
 import { Button } from "../../../components/forms/Button";
 import { Copy } from "../../../components/text/Copy";
 import { Clipped } from "../../../components/text/Clipped";
@@ -12,7 +12,7 @@ import { numText, secondsText } from "../../../components/text/numberFormats";
 import { usePrinting, useRowWindow } from "../../../components/tables/useTableRows";
 import styles from "./Spans.module.css";
 import { SpanDetails } from "./SpanDetails";
-import { type Figures, costText, figuresOf, shortName, spansMarkdown, tokensText } from "./spanFigures";
+import { type Figures, costText, brokenRules, figuresOf, shortName, spansMarkdown, tokensText } from "./spanFigures";
 import { type Bar, type TimeWindow, barsOf, spansIn, tickText, ticks, timeOf } from "./timeScale";
 import { useZoom } from "./useZoom";
 
@@ -20,25 +20,29 @@ interface Props {
   path: string;
   run: string;
   position: number;
-  number: number;
+  trial: TrialPage;
 }
 
 /** Screen 6: a trial over time, with what was asked and answered in each span. */
-export function Spans({ path, run, position, number }: Props) {
+export function Spans({ path, run, position, trial }: Props) {
   const { data, error, refetch } = useData<SpansPage>(path, { fresh: 60_000, keep: false });
   if (!data) return error ? <ErrorNote error={error} retry={refetch} /> : <Skeleton rows={8} />;
   if (!data.spans.length) return <Empty inside title="No spans to show" does={data.note} />;
-  return <Waterfall page={data} link={`/runs/${run}/cases/${position}?trial=${number + 1}`} />;
+  return <Waterfall page={data} trial={trial} link={`/runs/${run}/cases/${position}?trial=${trial.number + 1}`} />;
 }
 
-function Waterfall({ page, link }: { page: SpansPage; link: string }) {
+function Waterfall({ page, trial, link }: { page: SpansPage; trial: TrialPage; link: string }) {
   const [query, setQuery] = useAddress();
   const chosen = Number(query.get("span") ?? 0) - 1;
   const whole = useMemo(() => barsOf(page).seconds, [page]);
   const figures = useMemo(() => figuresOf(page), [page]);
-  const { zoom, change, keys } = useZoom(whole, timeOf(page.spans[chosen] ?? { start: null, seconds: null, timing: "none" }));
-  const [bars, shown] = useMemo(() => [barsOf(page, zoom).bars, spansIn(page, zoom)], [page, zoom]);
+  const rules = useMemo(() => brokenRules(page, trial), [page, trial]);
   const body = useRef<HTMLDivElement>(null);
+  const { zoom, change, keys } = useZoom(whole, () => {
+    const span = page.spans[shown[focusedRow(body.current)] ?? chosen];
+    return span ? timeOf(span) : null;
+  });
+  const [bars, shown] = useMemo(() => [barsOf(page, zoom).bars, spansIn(page, zoom)], [page, zoom]);
   const { items, style, measure, reveal } = useRowWindow(body, shown.length, usePrinting(), undefined);
   useEffect(() => {
     if (chosen > 0 && shown.includes(chosen)) reveal(shown.indexOf(chosen)); // an address may name one far below
@@ -58,7 +62,7 @@ function Waterfall({ page, link }: { page: SpansPage; link: string }) {
           {zoom && `${secondsText(zoom.from)} to ${secondsText(zoom.to)}, ${numText(shown.length)} of ${numText(page.spans.length)} spans`}
         </span>
         <span className="grow" />
-        <Copy text={() => spansMarkdown(page)} action="numbers">Copy the times</Copy>
+        <Copy text={() => spansMarkdown(page, rules)} action="numbers">Copy the times</Copy>
       </div>
       <div className={`panel ${styles.waterfall}`} style={nesting(page)} data-tokens={has.tokens || undefined} data-cost={has.cost || undefined} role="table" aria-label="Spans" aria-rowcount={shown.length + 1}>
         <WaterfallHead window={zoom ?? { from: 0, to: whole }} has={has} />
@@ -77,6 +81,7 @@ function Waterfall({ page, link }: { page: SpansPage; link: string }) {
                 measure={measure}
                 span={span}
                 figures={own}
+                rules={rules[index] ?? []}
                 has={has}
                 bar={bars[index] ?? null}
                 on={index === chosen}
@@ -91,6 +96,12 @@ function Waterfall({ page, link }: { page: SpansPage; link: string }) {
       <AgentInstructions page={page} />
     </>
   );
+}
+
+/** The place of the row that has the focus; -1: none. */
+function focusedRow(body: HTMLElement | null): number {
+  const row = body?.contains(document.activeElement) ? document.activeElement?.closest("[data-index]") : null;
+  return Number(row?.getAttribute("data-index") ?? -1);
 }
 
 interface Has {
@@ -158,6 +169,8 @@ interface RowProps {
   measure: ((element: Element | null) => void) | null;
   span: SpanPart;
   figures: Figures;
+  /** The rules that its call breaks. */
+  rules: readonly string[];
   has: Has;
   bar: Bar | null;
   on: boolean;
@@ -166,7 +179,7 @@ interface RowProps {
   link: string;
 }
 
-function Row({ index, start, measure, span, figures, has, bar, on, choose, zoomTo, link }: RowProps) {
+function Row({ index, start, measure, span, figures, rules, has, bar, on, choose, zoomTo, link }: RowProps) {
   return (
     <div
       role="row"
@@ -177,7 +190,7 @@ function Row({ index, start, measure, span, figures, has, bar, on, choose, zoomT
       style={start === null ? undefined : { position: "absolute", top: 0, left: 0, right: 0, transform: `translateY(${start}px)` }}
       data-kind={span.kind}
       data-on={on || undefined}
-      data-failed={span.failed || undefined}
+      data-failed={span.failed || rules.length > 0 || undefined}
     >
       <span role="cell" className={styles.name} style={{ paddingInlineStart: `calc(12px + ${Math.min(span.depth, DEEPEST)} * var(--nest))` }}>
         <button type="button" onClick={choose} aria-expanded={on} title={span.name}>
@@ -189,6 +202,11 @@ function Row({ index, start, measure, span, figures, has, bar, on, choose, zoomT
           )}
           {shortName(span)}
         </button>
+        {rules.map((rule) => (
+          <span key={rule} className={styles.rule} title={rule}>
+            <span aria-hidden>✕ </span>rule: {rule}
+          </span>
+        ))}
       </span>
       <span role="cell" className={styles.track}>
         {bar ? <i style={{ left: `${bar.left}%`, width: `max(3px, ${bar.width}%)` }} /> : <span className={styles.untimed}>no time recorded</span>}

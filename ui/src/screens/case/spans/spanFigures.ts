@@ -1,8 +1,8 @@
-// Tokens and costs of the rows of a waterfall, and the waterfall as a table to copy.
+// Tokens, costs and broken rules of the rows of a waterfall, and the waterfall as a table to copy.
 import { mdText, mdTable } from "../../../components/text/markdown";
 import { UNKNOWN, moneyText, numText, secondsText } from "../../../components/text/numberFormats";
 import { safeText } from "../../../components/text/safeText";
-import type { SpanPart, SpansPage } from "../../../data/types";
+import type { SpanPart, SpansPage, TrialPage } from "../../../data/types";
 
 export interface Figures {
   input: number | null;
@@ -50,13 +50,21 @@ export function shortName({ kind, name, attributes }: SpanPart): string {
   return tool || (kind === "tool" || kind === "agent" ? name.replace(/^(execute_tool|invoke_agent) (?=\S)/, "") : name);
 }
 
-/** The waterfall as a table. */
-export function spansMarkdown(page: SpansPage): string {
+/** The rules that the tool call of each row breaks, as the steps of the trial name them. */
+export function brokenRules({ spans }: Pick<SpansPage, "spans">, { turns }: Pick<TrialPage, "turns">): (readonly string[])[] {
+  return spans.map(({ kind, turn, call }) => {
+    const steps = kind === "tool" && call !== null ? turns.find(({ index }) => index === turn)?.steps : undefined;
+    return steps?.find((step) => step.call === call)?.broken ?? [];
+  });
+}
+
+/** The waterfall as a table; `rules`: those that each row breaks. */
+export function spansMarkdown(page: SpansPage, rules: readonly (readonly string[])[]): string {
   const figures = figuresOf(page);
   const rows = page.spans.map((span, index) => {
     const own = figures[index] ?? ownFigures(span);
     const name = `${"· ".repeat(span.depth)}${span.kind === "turn" ? "" : `${span.kind} `}${safeText(shortName(span))}`;
-    return [mdText(name), span.start === null ? UNKNOWN : secondsText(span.start), secondsText(span.seconds), tokensText(own) || UNKNOWN, costText(own) || UNKNOWN];
+    return [mdText(name), span.start === null ? UNKNOWN : secondsText(span.start), secondsText(span.seconds), tokensText(own) || UNKNOWN, costText(own) || UNKNOWN, mdText(safeText((rules[index] ?? []).join("; ")))];
   });
-  return `${mdTable(["What", "Starts at", "Duration", "Tokens in → out", "Cost"], rows, [1, 2, 3, 4])}\n`;
+  return `${mdTable(["What", "Starts at", "Duration", "Tokens in → out", "Cost", "Broken rule"], rows, [1, 2, 3, 4])}\n`;
 }

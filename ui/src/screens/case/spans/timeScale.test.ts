@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { SpanPart, SpansPage } from "../../../data/types";
 import { agreementText, votesText } from "../judges/votesText";
-import { figuresOf, shortName, spansMarkdown } from "./spanFigures";
+import { brokenRules, figuresOf, shortName, spansMarkdown } from "./spanFigures";
 import { barsOf, panBy, readWindow, spansIn, tickText, ticks, writeWindow, zoomBy } from "./timeScale";
 
 const span = (start: number | null, seconds: number | null, timing: SpanPart["timing"] = "clock"): SpanPart => ({ start, seconds, timing }) as SpanPart;
@@ -64,7 +64,16 @@ describe("tokens and cost", () => {
     const turns = figuresOf(spans).filter((_, index) => spans.spans[index]?.kind === "turn");
     expect(turns.map(({ input, cost }) => [input, cost])).toEqual([[30, 0.75], [5, null], [null, null]]);
   });
-  it("are in the table to copy", () => expect(spansMarkdown(spans)).toContain("| · model m\\|x | 0 ms | 1 s | 10 → 10 | $0.500 |"));
+  it("are in the table to copy", () => expect(spansMarkdown(spans, [[], ["no a\|b"]])).toContain("| · model m\\|x | 0 ms | 1 s | 10 → 10 | $0.500 | no a\\|b |"));
+});
+
+describe("the rules that calls break", () => {
+  const span = (kind: string, turn: number, call: number | null) => ({ kind, turn, call });
+  const turns = [{ index: 0, steps: [{ call: null, broken: [] }, { call: 0, broken: ["verify first", "once"] }, { call: 1, broken: [] }] }, { index: 1, steps: [{ call: 0, broken: ["once"] }] }];
+  it("are at their tools, and at no model that requested them", () => {
+    const spans = [span("turn", 0, null), span("model", 0, 0), span("tool", 0, 0), span("tool", 0, 1), span("tool", 1, 0), span("tool", 2, 0)];
+    expect(brokenRules({ spans } as never, { turns } as never)).toEqual([[], [], ["verify first", "once"], [], ["once"], []]);
+  });
 });
 
 describe("the name of a span", () => {

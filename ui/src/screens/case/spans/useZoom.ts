@@ -16,8 +16,8 @@ interface Zoom {
   keys: ZoomAction[];
 }
 
-/** The part of the time that a waterfall shows: in the address, changed by buttons and keys. `chosen`: the time of the open span. */
-export function useZoom(whole: number, chosen: TimeWindow | null): Zoom {
+/** The part of the time that a waterfall shows: in the address, changed by buttons and keys. `spanTime`: the time of the span that has the focus or is open. */
+export function useZoom(whole: number, spanTime: () => TimeWindow | null): Zoom {
   const [query, setQuery] = useAddress();
   const text = query.get("zoom");
   const zoom = useMemo(() => readWindow(text), [text]);
@@ -28,7 +28,6 @@ export function useZoom(whole: number, chosen: TimeWindow | null): Zoom {
     fit: zoom && (() => change(null)),
     earlier: zoom && zoom.from > 0 ? () => change(panBy(zoom, whole, -0.5)) : null,
     later: zoom && zoom.to < whole ? () => change(panBy(zoom, whole, 0.5)) : null,
-    span: chosen && chosen.to > chosen.from ? () => change(chosen) : null,
   };
   useKeys([
     bind("zoomIn", () => {
@@ -37,7 +36,10 @@ export function useZoom(whole: number, chosen: TimeWindow | null): Zoom {
     }),
     bind("zoomOut", () => actions.out?.()),
     bind("zoomWhole", () => actions.fit?.()),
-    bind("zoomSpan", () => actions.span?.()),
+    bind("zoomSpan", () => {
+      const time = spanTime();
+      if (time && time.to > time.from) change(time);
+    }),
     bind("earlier", () => actions.earlier?.()),
     bind("later", () => actions.later?.()),
   ]);

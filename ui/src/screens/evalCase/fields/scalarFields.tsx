@@ -2,6 +2,7 @@
 import { type ReactNode, useLayoutEffect, useRef, useState } from "react";
 import { Button } from "../../../components/forms/Button";
 import { CheckField, Field, SelectField } from "../../../components/forms/Field";
+import { namesText, parseNames } from "../../../components/forms/nameList";
 import styles from "../EvalCase.module.css";
 import type { Path } from "../editing/jsonEdit";
 import { useInvalid, useEdit, useNotes, useValue } from "./EditContext";
@@ -80,11 +81,11 @@ export function WordListInput({ label, path, hint, single = false, optional = fa
   const notes = useNotes(path, true);
   const [text, setText] = useState<string | null>(null);
   const words = value === undefined || value === null ? [] : Array.isArray(value) ? value : single ? [value] : null;
-  const isWords = words !== null && words.every((word) => typeof word === "string" && !word.includes(",") && word === word.trim());
+  const isWords = words !== null && words.every((word) => typeof word === "string" && word);
   if (!isWords) return <JsonInput label={label} path={path} />;
   const change = (next: string): void => {
     setText(next);
-    const found = next.split(",").map((word) => word.trim()).filter(Boolean);
+    const found = parseNames(next);
     const one = single && found.length < 2 && !Array.isArray(value);
     if (!found.length && optional) set(path, undefined);
     else set(path, one ? (found[0] ?? "") : found);
@@ -92,7 +93,7 @@ export function WordListInput({ label, path, hint, single = false, optional = fa
   return (
     <Field label={label} hint={notes.hint ?? hint} error={notes.error}>
       {(props) => (
-        <input type="text" autoComplete="off" spellCheck={false} readOnly={readOnly} value={text ?? words.join(", ")} onChange={(event) => change(event.target.value)} onBlur={() => setText(null)} {...props} />
+        <input type="text" autoComplete="off" spellCheck={false} readOnly={readOnly} value={text ?? namesText(words as string[])} onChange={(event) => change(event.target.value)} onBlur={() => setText(null)} {...props} />
       )}
     </Field>
   );

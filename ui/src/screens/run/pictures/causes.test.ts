@@ -13,7 +13,7 @@ describe("the causes of failures", () => {
   it.each(CAUSES)("filter the cases: $text", (cause) => {
     const { takes, problem } = readFilter(causeFilter(cause), { metrics: [], sets: [], tags: [] });
     expect(problem).toBe("");
-    const row = (text: string) => ({ cause: text }) as Parameters<typeof takes>[0];
+    const row = (text: string) => ({ cause: text, why: "" }) as Parameters<typeof takes>[0];
     expect([takes(row(cause.text)), takes(row("another"))]).toEqual([true, false]);
   });
 

@@ -11,7 +11,8 @@ describe("the filter for a tool", () => {
     ["get_order", "tool:get_order"],
     ["get order", 'tool:"get order"'],
     ['a "quoted" name', 'tool:"a \\"quoted\\" name"'],
-    ["a,b", null],
+    ["a,b", 'tool:"a,b"'],
+    ["a\nb", null],
   ])("of %s", (name, filter) => expect(toolFilter({ name })).toBe(filter));
 });
 

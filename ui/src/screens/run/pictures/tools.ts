@@ -7,7 +7,7 @@ import { filterValue } from "../caseFilter";
 
 /** The filter for the cases in which the agent called a tool; null if its name cannot be written in a filter. */
 export function toolFilter({ name }: Pick<ToolFigures, "name">): string | null {
-  return /[\n,]/.test(name) ? null : `tool:${filterValue(name)}`;
+  return /\n/.test(name) ? null : `tool:${filterValue(name)}`;
 }
 
 export function toolsMarkdown(tools: readonly ToolFigures[]): string {
