@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -104,7 +105,10 @@ def test_the_steps_of_every_turn_are_those_of_show(project: Project, asked: Test
             made = [clean(line) for step in turn["steps"] for line in step_lines(step)]
             if turn["failure"]:  # it stopped early: the page shows its expectations all the same
                 made = [line for line in made if not line.startswith("- ")]
-            assert sorted(made) == sorted(reported), (case["eval_id"], turn["index"])
+            failed = [score["name"] for score in turn["scores"] if score["outcome"] == "failed"]
+            assert not Counter(made) - Counter(reported), (case["eval_id"], turn["index"])
+            if len(failed) < 2:  # of a second metric that aligns the calls, the page has only the reason
+                assert len(made) == len(reported), (case["eval_id"], turn["index"])
             seen += len(made)
     assert seen > 0 or run == "breaks"
 
