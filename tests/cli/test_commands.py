@@ -50,6 +50,14 @@ def test_every_command_explains_itself(name: str, line: str) -> None:
 
 
 @pytest.mark.slow
+def test_on_80_columns_only_a_command_to_copy_is_longer() -> None:
+    for name in COMMANDS:
+        text = CliRunner().invoke(cli, [name, "--help"], terminal_width=80).stdout
+        long_lines = [line for line in text.splitlines() if len(line) > 80]
+        assert [line for line in long_lines if not line.startswith("  proctor ") or "  " in line.strip()] == []
+
+
+@pytest.mark.slow
 def test_help_loads_nothing_heavy() -> None:
     heavy = ("pydantic", "rich", "yaml", "asyncio", "google", "dotenv")
     code = (

@@ -228,7 +228,7 @@ def test_rationales_of_an_evaluation_result_become_reasons() -> None:
     [
         (None, "returned None; expected a number"),
         ("0.9", "returned a str '0.9'; expected a number"),
-        (math.nan, "returned nan, which is not a score"),
+        (math.nan, "returned nan, which is not a score; expected a number .* neither NaN nor infinite"),
         (math.inf, "returned inf, which is not a score"),
         (-1.7e308, r"returned -1.7e\+308, which is not a score; expected a number of at most 1e\+100"),
         (1j, "returned a complex"),

@@ -347,3 +347,8 @@ class TestCoverage:
 def at_least(simulations: int) -> float:
     """The stated share, less three standard errors of so many simulations."""
     return _STATED - 3 * sqrt(_STATED * (1 - _STATED) / simulations)
+
+
+def test_an_estimate_has_its_interval_as_other_texts_have_it() -> None:
+    assert str(Estimate(0.616, 0.4, 0.812)) == "0.62 (CI: 0.40 to 0.81)"
+    assert str(Estimate(None, 0.0, 1.0)) == "unknown"

@@ -146,16 +146,24 @@ def _complete(
     return complete(kind, ctx, parameter, incomplete)
 
 
+def _example(line: str, width: int) -> str:
+    command, _, comment = line.partition("  ")
+    if command and comment and len(line) + 2 > width:
+        return f"  {command}\n      {comment.strip()}\n"
+    return f"  {line}".rstrip() + "\n"
+
+
 class _WithExamples(click.Command):
     def __init__(self, *args: Any, examples: str = "", **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.examples = examples.strip("\n")
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the examples without reformatting."""
+        """Write the examples, each command on one line; a comment that has no room next to it is below it."""
         if self.examples:
             with formatter.section("Examples"):
-                formatter.write("\n".join(f"  {line}".rstrip() for line in self.examples.splitlines()) + "\n")
+                for line in self.examples.splitlines():
+                    formatter.write(_example(line, formatter.width))
 
 
 class SectionedGroup(_WithExamples, click.Group):

@@ -276,7 +276,6 @@ def cli(ctx: click.Context) -> None:
     pyproject.toml make a bare `proctor eval` work. Completion in bash (also zsh, fish):
     eval "$(_PROCTOR_COMPLETE=bash_source proctor)"
 
-    \b
     Exit codes: 0 passed, 1 failed, 2 usage or configuration error (nothing
     was run), 3 error, 4 inconclusive, 130 interrupted, 143 terminated.
     """

@@ -195,7 +195,7 @@ def _factory(name: str, evaluator: Evaluator) -> FunctionMetricFactory:
     from proctor.metrics.base import MetricFacts
     from proctor.metrics.custom.function_metric import FunctionMetricFactory
     from proctor.metrics.custom.scoring_function import read_signature
-    from proctor.schema.results.score import LARGEST_SCORE, Score, is_score
+    from proctor.schema.results.score import EXPECTED_SCORE, Score, is_score
 
     async def evaluate(actual_invocation: Invocation, expected_invocation: Invocation | None) -> Score:
         if expected_invocation is None:
@@ -205,9 +205,7 @@ def _factory(name: str, evaluator: Evaluator) -> FunctionMetricFactory:
             raise MetricError(f"{name}: evaluate() returned {type(score).__name__}; it must be an EvalScore")
         value: Any = score.score
         if not is_score(value):
-            raise MetricError(
-                f"{name}: evaluate() returned the score {value!r}; expected a number of at most {LARGEST_SCORE:g}"
-            )
+            raise MetricError(f"{name}: evaluate() returned the score {value!r}; {EXPECTED_SCORE}")
         if score.status not in list(EvalStatus):
             raise MetricError(
                 f"{name}: evaluate() returned the status {score.status!r}; it must be an EvalStatus"

@@ -23,8 +23,9 @@ class Estimate:
     high: float
 
     def __str__(self) -> str:
-        value = "unknown" if self.value is None else f"{self.value:.2f}"
-        return f"{value} [{self.low:.2f}, {self.high:.2f}]"
+        return (
+            "unknown" if self.value is None else f"{self.value:.2f} (CI: {self.low:.2f} to {self.high:.2f})"
+        )
 
     @property
     def width(self) -> float:

@@ -76,7 +76,6 @@ def eval_command(ctx: click.Context, /, words: tuple[str, ...], **options: Any) 
     proctor.toml or [tool.proctor] of pyproject.toml; without a SET anywhere, the sets in the agent's
     folder run.
 
-    \b
     Exit codes: 0 every case passed (or a shard is empty, or no case has changed), 1 a case failed,
     2 configuration error, nothing was run, 3 something could not be computed, 4 inconclusive.
     """

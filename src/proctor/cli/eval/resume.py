@@ -80,7 +80,6 @@ def resume(ctx: click.Context, /, run: str | None, **options: Any) -> None:
     the default is the newest unfinished run. A finished run is not changed. The reports and results
     of the original command (--report, --store adk:DIR) are written again, now complete.
 
-    \b
     Exit codes: as `proctor eval`; of a run with nothing left to do, the one that it ended with.
     """
     from proctor.cli.messages import notify

@@ -59,7 +59,6 @@ def score(ctx: click.Context, /, run: str, *, store: str | None, **options: Any)
     verdicts; earlier ones stay in its history (`proctor show RUN --judging 1`). RUN is an id, the
     beginning of one, `latest` or `latest~1`, the one before it.
 
-    \b
     Exit codes: as `proctor eval`, of the new verdicts.
     """
     from proctor.cli.outputs import output_guard, reported_errors

@@ -100,7 +100,6 @@ def audit(ctx: click.Context, /, sets: tuple[str, ...], **options: Any) -> None:
     The audit is kept with its mutants: `proctor show AUDIT CASE` shows those that a case does not
     notice. No list of runs has it; `proctor runs --kind audit` does.
 
-    \b
     Exit codes: 0 audited, 1 below --fail-under or worse than --baseline, 2 configuration error,
     3 no mutant could be scored.
     """

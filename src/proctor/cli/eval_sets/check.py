@@ -58,7 +58,6 @@ def check(
     and no code that a file names is loaded. FILE may be a folder: then its eval sets, configs and
     other eval files are checked.
 
-    \b
     Exit codes: 0 no errors (with or without warnings), 2 errors.
     """
     from proctor.authoring.check_files import check_meaning

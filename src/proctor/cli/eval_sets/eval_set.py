@@ -254,7 +254,6 @@ def generate(
     the others and from those in the set. On a terminal each is shown and saved if you confirm it.
     Also: `proctor eval_set generate_eval_cases AGENT_DIR ID --user_simulation_config_file F`.
 
-    \b
     Exit codes: 0 as many as were asked for, 1 fewer, 2 configuration error, 3 none.
     """
     from proctor.authoring.edit_eval_set import place_of

@@ -77,7 +77,7 @@ def list_(*, as_json: bool, store: str | None) -> None:
     for one in baselines:
         click.echo(clean(_line(one)))
     if not baselines:
-        notify("no baselines yet. `proctor baseline set NAME RUN` makes one")
+        notify("No baselines yet. `proctor baseline set NAME RUN` makes one")
 
 
 @baseline.command("show", cls=SectionedCommand, examples="proctor baseline show main\n")
@@ -124,6 +124,9 @@ def export(*, name: str, file: str, store: str | None, overwrite: bool, make_par
 
 def _line(one: NamedBaseline) -> str:
     from proctor.reports.content.run_list import when
+    from proctor.reports.plain import fields
 
-    cases = f"cases={one.cases}" + (f"  runs={one.num_runs}" if one.num_runs > 1 else "")
-    return f"{one.name}  run={one.run_id}  {when(one.started_at)}  agent={one.agent}  {cases}"
+    runs = f"runs={one.num_runs}" if one.num_runs > 1 else ""
+    return fields(
+        one.name, f"run={one.run_id}", when(one.started_at), f"agent={one.agent}", f"cases={one.cases}", runs
+    )

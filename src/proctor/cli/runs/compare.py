@@ -146,7 +146,6 @@ def compare(
     With CASE, the id of a case or SET/CASE: a trial of each run side by side, from the first turn
     that differs, with the scores of both (exit code always 0).
 
-    \b
     Exit codes: 0 no difference, no regression or an improvement, 1 regression, 2 the runs cannot
     be compared, 3 missing verdicts could be a regression, 4 inconclusive.
     """

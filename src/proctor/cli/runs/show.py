@@ -108,7 +108,6 @@ def show(run: str, case: str | None, *, store: str | None, **options: Any) -> No
     case, or SET/CASE where several sets have one of that id. The id of an audit shows the audit, and
     with CASE the mutants that survive: what was recorded, what was planted, and why the case passes.
 
-    \b
     Exit codes: 0 it was shown (whatever the verdict was), 2 there is no such run or case;
     with --wait: 0 passed, 1 failed, 3 error or not complete in time, 4 inconclusive.
     """

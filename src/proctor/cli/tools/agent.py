@@ -68,7 +68,6 @@ def check(
     cancellation, conversations at once, errors. A check that does not apply gives the reason and
     the remedy: send messages that make the agent call its tools.
 
-    \b
     Exit codes: 0 every check passes, 1 a check fails, 2 the agent cannot be loaded.
     """
     from proctor.cli.own_process import reserve_stdout

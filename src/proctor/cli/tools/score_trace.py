@@ -70,7 +70,6 @@ def score_trace(ctx: click.Context, /, traces: tuple[str, ...], **options: Any) 
     conversation's, or whose user messages are the same; a case without a conversation is an error.
     A trace without the contents of messages is an error, too; its message explains how to capture them.
 
-    \b
     Exit codes: as `proctor eval`.
     """
     from proctor.cli.outputs import output_guard, reported_errors

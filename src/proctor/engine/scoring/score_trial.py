@@ -18,7 +18,7 @@ from proctor.metrics.base import CaseView
 from proctor.schema.evidence.convert_events import Recorded
 from proctor.schema.evidence.trial import Failure, FailureKind, Trial
 from proctor.schema.format.case import EvalCase, all_extensions
-from proctor.schema.results.score import LARGEST_SCORE, Explanation, MetricScore, Score, is_score
+from proctor.schema.results.score import EXPECTED_SCORE, Explanation, MetricScore, Score, is_score
 
 
 def view_of(case: EvalCase, trial: Trial) -> CaseView:
@@ -159,9 +159,7 @@ def _check_score(bound: BoundMetric, scored: object) -> MetricScore:
         return scored
     if value is None and not bound.facts.gates:
         return scored
-    scored.failure = _unusable(
-        f"returned {value!r} as its score; expected a number of at most {LARGEST_SCORE:g}"
-    )
+    scored.failure = _unusable(f"returned {value!r} as its score; {EXPECTED_SCORE}")
     scored.value = None
     return scored
 

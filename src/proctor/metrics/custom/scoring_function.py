@@ -17,7 +17,7 @@ from proctor.errors import CriterionError, MetricError, did_you_mean
 from proctor.metrics.base import MetricFacts, beyond_range
 from proctor.schema.format.result import EvalStatus
 from proctor.schema.format.wire_model import to_camel
-from proctor.schema.results.score import LARGEST_SCORE, MetricScore, Score, is_score, mean_score
+from proctor.schema.results.score import EXPECTED_SCORE, MetricScore, Score, is_score, mean_score
 
 SIGNATURES = (
     "(eval_metric, actual_invocations, expected_invocations, conversation_scenario): the whole conversation, as in ADK",
@@ -217,9 +217,7 @@ def _number(facts: MetricFacts, answer: object, where: str) -> float:
         )
     number = float(answer)
     if not is_score(number):
-        raise MetricError(
-            f"returned {number}{where}, which is not a score; expected a number of at most {LARGEST_SCORE:g}"
-        )
+        raise MetricError(f"returned {number}{where}, which is not a score; {EXPECTED_SCORE}")
     if problem := beyond_range(facts, number):
         raise MetricError(f"returned {_exact(number)}{where}, {problem}")
     return number

@@ -63,10 +63,10 @@ def estimate_blocks(estimate: Estimate) -> Iterator[Block]:
         yield text_table([Column(), Column(wraps=True)], rows)
     if estimate.run_id and estimate.seen > 1:
         yield text_line(
-            f"in brackets: {100 * estimate.confidence:g} % prediction interval, if the cases are like those of the run"
+            f"In brackets: {100 * estimate.confidence:g} % prediction interval, if the cases are like those of the run"
         )
     elif estimate.run_id:
-        yield text_line("no prediction interval: the run has one case only")
+        yield text_line("No prediction interval: the run has one case only")
     for note in estimate.notes:
         yield text_line(f"note: {note}")
 

@@ -113,6 +113,8 @@ def outcome_of_run(cases: Iterable[Outcome], *, set_missing: bool, has_failure: 
 
 LARGEST_SCORE = 1e100
 """The largest size of a score. A larger one carries no information, and sums of such numbers overflow."""
+EXPECTED_SCORE = f"expected a number of at most {LARGEST_SCORE:g}, neither NaN nor infinite"
+"""The end of a message about another value (see `is_score`)."""
 
 
 def is_score(value: object) -> TypeGuard[float]:
