@@ -105,11 +105,11 @@ def _cases_blocks(history: RunHistory, agent: str, look: Look) -> Iterator[Block
     if several:
         yield Line([Span(agent, "strong", is_data=True)])
         yield Gap()
-    shown: set[_Shown] = set()
+    differences: set[_Difference] = set()
     for course in _LISTED:
         if of_course := [case for case in cases if case.course is course]:
             heading = COURSE_WORDS[course].heading[len(of_course) != 1]
-            yield Group(heading, _ROLES[course], [*_items(history, of_course, shown, look)], _MOST)
+            yield Group(heading, _ROLES[course], [*_items(history, of_course, differences, look)], _MOST)
             yield Gap()
     yield from pass_rate_blocks(history, agent, look)
     yield from _legend(history, cases, look)
@@ -155,16 +155,16 @@ def _borders(history: RunHistory, case: CaseHistory, look: Look) -> dict[str, st
     }
 
 
-_Shown = tuple[str, str]
+_Difference = tuple[str, str]
 """A difference that is drawn already: the first run that has it, and its text."""
 
 
 def _items(
-    history: RunHistory, cases: Sequence[CaseHistory], shown: set[_Shown], look: Look
+    history: RunHistory, cases: Sequence[CaseHistory], differences: set[_Difference], look: Look
 ) -> Iterator[Item]:
     """Return the cases of a course. Cases that turned together have their common sentence once, above the first.
 
-    A difference between two runs is drawn once; `shown` has those of other courses.
+    A difference between two runs is drawn once; `differences` has those of other courses.
     """
     several_sets = len({case.eval_set_id for case in history.cases}) > 1
     above: list[Line] = []
@@ -176,7 +176,7 @@ def _items(
             case.name,
             [[*_strip(history, case, look), *([] if place else [Span(f" {look.marks.newest}", "dim")])]],
             [*([Line([Span(below)], indent=6)] if below else []), *_notes(case)],
-            above=_without_shown(case, turn, shown) if turn != above else [],
+            above=_without_drawn(case, turn, differences) if turn != above else [],
             drawn_name=None if several_sets else case.eval_id,
             record=(
                 case.course.value.upper(), case.name, _letters(history, case), sentence_of(case, history.older),
@@ -196,14 +196,14 @@ def _turn_lines(case: CaseHistory, sentence: str) -> list[Line]:
     return lines
 
 
-def _without_shown(case: CaseHistory, lines: list[Line], shown: set[_Shown]) -> list[Line]:
-    """Return the lines of `_turn_lines` with a reference to the differences in `shown`; add the others to it."""
+def _without_drawn(case: CaseHistory, lines: list[Line], differences: set[_Difference]) -> list[Line]:
+    """Return the lines of `_turn_lines` with a reference to the differences in `differences`; add the others to it."""
     if case.turn is None or not case.turn.changed:
         return lines
     first = case.turn.first.run_id
     keys = [(first, one.text) for one in case.turn.changed]
-    rest = [line for line, key in zip(lines[1:], keys, strict=True) if key not in shown]
-    shown.update(key for key, one in zip(keys, case.turn.changed, strict=True) if one.what != "case")
+    rest = [line for line, key in zip(lines[1:], keys, strict=True) if key not in differences]
+    differences.update(key for key, one in zip(keys, case.turn.changed, strict=True) if one.what != "case")
     reference = [Line([Span("the differences between these runs are above", "dim")])]
     return [lines[0], *rest, *(reference if len(rest) < len(keys) else [])]
 

@@ -252,9 +252,8 @@ class ComparedRun:
     num_runs: int = 1
     started_at: float = 0.0
     cost: float | None = None
-    """The cost of the run in US dollars; `None`: unknown (see `run_cost`)."""
     known_cost: float = 0.0
-    """The part of the cost that is known."""
+    """The cost of the run in US dollars (`None`: unknown, see `run_cost`), and the part of it that is known."""
     against: str = ""
     """The id of the baseline of a run that stops when the comparison is decided; empty: none."""
     most: int = 0
