@@ -256,12 +256,12 @@ class StoppingRule(Protocol):
         """The run that this one is compared with."""
         ...
 
-    def next_round(self, made: int) -> int:
-        """Return how many trials each case has at the next decision, after `made`; 0: there is none."""
+    def next_round(self, trials: int) -> int:
+        """Return how many trials each case has at the next decision, after `trials` trials; 0: there is none."""
         ...
 
-    def is_decided(self, cases: Iterable[tuple[str, CaseResult]], made: int) -> bool:
-        """Return whether cases (each with the hash of its content) with `made` trials each end the run."""
+    def is_decided(self, cases: Iterable[tuple[str, CaseResult]], trials: int) -> bool:
+        """Return whether cases (each with the hash of its content) with `trials` trials each end the run."""
         ...
 
     def manifest_options(self) -> Mapping[str, object]:
