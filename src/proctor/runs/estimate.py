@@ -170,11 +170,9 @@ def _acting(case: CaseResult) -> _Took | None:
     from proctor.engine.usage.costs import AgentCosts
 
     costs, trials = AgentCosts(), 0
-    for trial in case.trials:
-        if (evidence := trial.trial) is not None:
-            attempts = (evidence.turns, *(attempt.turns for attempt in evidence.attempts))
-            reported = [costs.add_attempt(turns) for turns in attempts]
-            trials += any(reported)
+    for evidence in (trial.trial for trial in case.trials if trial.trial is not None):
+        attempts = (evidence.turns, *(attempt.turns for attempt in evidence.attempts))
+        trials += max(map(costs.add_attempt, attempts))
     if not trials:
         return None
     spent = costs.spent()

@@ -164,14 +164,12 @@ def _case_table(cases: Sequence[CaseResult], look: Look) -> Iterator[Block]:
     has_trials = any(map(is_repeated, cases))
     rows = [[*_case_cells(case, look, has_trials=has_trials)] for case in cases]
     trials = ["trials", f"{percent(cases[0].confidence)} % CI"] if has_trials else []
-    outcome, name, *others = _widths([["", "", *trials], *([_text(cell) for cell in row] for row in rows)])
-    used = [outcome, min(name, int(_MOST_OF_PAGE_FOR_NAMES * look.width)), *others]
     digest = Digest(cases)
-    metrics = _metrics_with_room(digest, look.width - _INDENT - sum(used) - _GAP * (len(used) - 1), look)
+    metrics = _metrics_with_room(digest, _room_for_scores(["", "", *trials], rows, look), look)
     headings = [["case"] if metrics or has_trials else [], *([text] for text in trials)]
     columns = _columns([*headings, *_metric_headings(metrics, digest, look)], first_score=len(headings))
-    scores = ([[_score(case, case.metrics.get(name), look)] for name in metrics] for case in cases)
-    yield Table(columns, [Row([*row, *of_case]) for row, of_case in zip(rows, scores, strict=True)])
+    pairs = zip(cases, rows, strict=True)
+    yield Table(columns, [Row([*row, *_score_cells(case, metrics, look)]) for case, row in pairs])
     if digest.gating and not metrics:
         yield Line([Span("scores: -v, or a wider terminal", "dim")])
 
@@ -221,13 +219,16 @@ def _case_cells(case: CaseResult, look: Look, *, has_trials: bool) -> Iterator[S
         yield [Span(bounds(*case.interval, look.marks) if case.has_rate else "", "dim")]
 
 
-def _widths(rows: Iterable[Sequence[str]]) -> list[int]:
-    """Return the width of each column."""
-    return [max(map(text_width, column)) for column in zip(*rows, strict=True)]
+def _score_cells(case: CaseResult, metrics: Iterable[str], look: Look) -> Iterator[Spans]:
+    return ([_score(case, case.metrics.get(name), look)] for name in metrics)
 
 
-def _text(cell: Spans) -> str:
-    return "".join(span.text for span in cell)
+def _room_for_scores(headings: Sequence[str], rows: Sequence[Sequence[Spans]], look: Look) -> int:
+    """Return the columns of the page to the right of these cells; long names have lines of their own."""
+    texts = [headings, *(["".join(span.text for span in cell) for cell in row] for row in rows)]
+    outcome, name, *others = (max(map(text_width, column)) for column in zip(*texts, strict=True))
+    widths = [outcome, min(name, int(_MOST_OF_PAGE_FOR_NAMES * look.width)), *others]
+    return look.width - _INDENT - sum(widths) - _GAP * (len(widths) - 1)
 
 
 def _score(case: CaseResult, metric: MetricVerdict | None, look: Look) -> Span:
