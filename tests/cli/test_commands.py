@@ -54,7 +54,9 @@ def test_on_80_columns_only_a_command_to_copy_is_longer() -> None:
     for name in COMMANDS:
         text = CliRunner().invoke(cli, [name, "--help"], terminal_width=80).stdout
         long_lines = [line for line in text.splitlines() if len(line) > 80]
-        assert [line for line in long_lines if not line.startswith("  proctor ") or "  " in line.strip()] == []
+        assert [
+            line for line in long_lines if not line.startswith("  proctor ") or "  " in line.strip()
+        ] == []
 
 
 @pytest.mark.slow
