@@ -12,7 +12,7 @@ import { Tabs } from "../../components/forms/Tabs";
 import { rowState } from "../../components/tables/useTableRows";
 import { ToolFlow } from "./flow/ToolFlow";
 import { Judges } from "./judges/Judges";
-import { Spans } from "./spans/Spans";
+import { Waterfall } from "./spans/Waterfall";
 import styles from "./CaseScreen.module.css";
 import { Conversation } from "./conversation/Conversation";
 import { CaseList } from "./CaseList";
@@ -85,7 +85,7 @@ function LoadedCase({ page, base, judging, location, setQuery }: LoadedProps) {
 function TabContent({ page, trial, location, path, judging }: { page: CasePage; trial: TrialPage; location: CaseLocation; path: string; judging: string | null }) {
   if (location.tab === "state") return <FinalState state={trial.state} />;
   if (location.tab === "tools") return <ToolFlow trial={trial} link={`/runs/${page.run_id}/cases/${page.position}?trial=${trial.number + 1}`} />;
-  if (location.tab === "spans") return <Spans path={`${path}/spans`} position={page.position} run={page.run_id} trial={trial} />;
+  if (location.tab === "spans") return <Waterfall path={`${path}/spans`} position={page.position} run={page.run_id} trial={trial} />;
   if (location.tab === "judges") return <Judges path={path} judging={judging} trial={trial} />;
   return <Conversation key={trial.number} page={page} trial={trial} location={location} path={path} />;
 }

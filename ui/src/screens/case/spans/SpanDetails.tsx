@@ -4,7 +4,7 @@ import { Clipped } from "../../../components/text/Clipped";
 import { CopySmall } from "../../../components/text/Copy";
 import { numText, secondsText } from "../../../components/text/numberFormats";
 import type { SpanPart } from "../../../data/types";
-import styles from "./Spans.module.css";
+import styles from "./Waterfall.module.css";
 import { indentJson } from "./indentJson";
 
 interface Props {

@@ -10,7 +10,7 @@ import { ErrorNote } from "../../../components/feedback/ErrorNote";
 import { Skeleton } from "../../../components/feedback/Skeleton";
 import { numText, secondsText } from "../../../components/text/numberFormats";
 import { usePrinting, useRowWindow } from "../../../components/tables/useTableRows";
-import styles from "./Spans.module.css";
+import styles from "./Waterfall.module.css";
 import { SpanDetails } from "./SpanDetails";
 import { type Figures, costText, brokenRules, figuresOf, shortName, spansMarkdown, tokensText } from "./spanFigures";
 import { type Bar, type TimeWindow, barsOf, spansIn, tickText, ticks, timeOf } from "./timeScale";
@@ -24,14 +24,14 @@ interface Props {
 }
 
 /** Screen 6: a trial over time, with what was asked and answered in each span. */
-export function Spans({ path, run, position, trial }: Props) {
+export function Waterfall({ path, run, position, trial }: Props) {
   const { data, error, refetch } = useData<SpansPage>(path, { fresh: 60_000, keep: false });
   if (!data) return error ? <ErrorNote error={error} retry={refetch} /> : <Skeleton rows={8} />;
   if (!data.spans.length) return <Empty inside title="No spans to show" does={data.note} />;
-  return <Waterfall page={data} trial={trial} link={`/runs/${run}/cases/${position}?trial=${trial.number + 1}`} />;
+  return <WaterfallTable page={data} trial={trial} link={`/runs/${run}/cases/${position}?trial=${trial.number + 1}`} />;
 }
 
-function Waterfall({ page, trial, link }: { page: SpansPage; trial: TrialPage; link: string }) {
+function WaterfallTable({ page, trial, link }: { page: SpansPage; trial: TrialPage; link: string }) {
   const [query, setQuery] = useAddress();
   const chosen = Number(query.get("span") ?? 0) - 1;
   const whole = useMemo(() => barsOf(page).seconds, [page]);
