@@ -91,10 +91,6 @@ class ByMatchers(Matching):
     values: ByValue
     is_equivalence: bool = False
 
-    def same(self, expected: Call, actual: Call) -> bool:
-        """Compare names, then arguments."""
-        return expected.name == actual.name and not self.differences(expected, actual)
-
     def differences(self, expected: Call, actual: Call) -> list[ArgumentDifference]:
         """Return each argument that does not fit, in the order of the expected ones, then of the others."""
         rules = self._rules_of(actual.name)

@@ -66,10 +66,6 @@ class ByMode(Matching):
             mode in LEFT_OUT for mode in (self.mode, *self.tools.values()) if isinstance(mode, str)
         )
 
-    def same(self, expected: Call, actual: Call) -> bool:
-        """Compare names, then arguments."""
-        return expected.name == actual.name and not self.differences(expected, actual)
-
     def survey(self) -> Survey | None:
         """Return the survey for the named tools and paths."""
         from proctor.metrics.matchers.tool_arguments import ComparedSurvey

@@ -79,6 +79,7 @@ class Matching(Protocol):
 
     def same(self, expected: Call, actual: Call) -> bool:
         """Return whether the actual call is the expected one."""
+        return expected.name == actual.name and not self.differences(expected, actual)
 
     def differences(self, expected: Call, actual: Call) -> list[ArgumentDifference]:
         """Return how the arguments of two calls of one tool differ; empty exactly if the calls are the same."""

@@ -6,7 +6,7 @@ and gets a checksum with the new one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from proctor.errors import StoreError
@@ -15,12 +15,14 @@ from proctor.stores.sql.database import (
     Database,
     Row,
     Transaction,
+    blocks,
     checksum,
     compact,
     document_checksum,
     insert,
     judging_checksum,
     newest_version,
+    placeholders,
     planned_checksum,
     score_checksum,
     sound,
@@ -181,10 +183,9 @@ def _copy_shared(
     before, after = numbers
     names = [name for (name,) in source.rows(table.uses, (before,))]
     key = table.columns.partition(",")[0]
-    for some in _blocks(names):
-        marks = ", ".join("?" * len(some))
+    for some in blocks(names):
         rows = source.rows(
-            f"SELECT {table.columns} FROM {table.name} WHERE {key} IN ({marks}) ORDER BY {key}",  # noqa: S608 - our own tables
+            f"SELECT {table.columns} FROM {table.name} WHERE {key} IN ({placeholders(some)}) ORDER BY {key}",  # noqa: S608 - our own tables
             some,
         )
         if len(rows) != len(some) or any(row[1] != table.checksum_of(row) for row in rows):
@@ -193,10 +194,6 @@ def _copy_shared(
         if table.table_of_uses:
             uses, columns = table.table_of_uses.split(" ", 1)
             insert(transaction, uses, columns.strip("()"), [(after, name) for name in some])
-
-
-def _blocks(names: Sequence[str]) -> Iterator[Sequence[str]]:
-    return (names[start : start + _CASES] for start in range(0, len(names), _CASES))
 
 
 # --- What belongs to no run -------------------------------------------------------------------------------------------

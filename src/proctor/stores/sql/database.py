@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 from weakref import WeakKeyDictionary
 
 from pydantic_core import PydanticSerializationError, from_json, to_json
@@ -356,6 +356,19 @@ def verdict_checksum(run: int, judging: int, position: int, outcome: str, text: 
 def document_checksum(name: str, media: str | None, stored: bytes) -> int:
     """Return the checksum of a case."""
     return checksum(f"document/{name}/{media or ''}", stored)
+
+
+_Value = TypeVar("_Value")
+
+
+def blocks(values: Sequence[_Value], size: int = 100) -> Iterator[Sequence[_Value]]:
+    """Split values into those that one query takes."""
+    return (values[start : start + size] for start in range(0, len(values), size))
+
+
+def placeholders(values: Sequence[object]) -> str:
+    """Return the question marks for the values of a query."""
+    return ", ".join("?" * len(values))
 
 
 @contextmanager

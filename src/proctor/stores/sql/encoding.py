@@ -42,23 +42,22 @@ def read_scores(row: bytes) -> dict[str, dict[str, Any]]:
 
 
 def _score_row(score: MetricScore) -> dict[str, Any]:
-    row: dict[str, Any] = {}
-    if score.value is not None:
-        row["value"] = _numeric(score.value)
+    row = _value_row(score)
     if score.per_invocation:
         row["per_invocation"] = [_score_entry(one) for one in score.per_invocation]
-    if score.reason:
-        row["reason"] = score.reason
-    if score.details is not None:
-        row["details"] = score.details
-    if score.not_applicable:
-        row["not_applicable"] = True
     if score.failure is not None:
         row["failure"] = _failure_row(score.failure)
     return row
 
 
 def _score_entry(score: Score) -> dict[str, Any]:
+    row = _value_row(score)
+    if score.warning:
+        row["warning"] = score.warning
+    return row
+
+
+def _value_row(score: MetricScore | Score) -> dict[str, Any]:
     row: dict[str, Any] = {}
     if score.value is not None:
         row["value"] = _numeric(score.value)
@@ -68,8 +67,6 @@ def _score_entry(score: Score) -> dict[str, Any]:
         row["details"] = score.details
     if score.not_applicable:
         row["not_applicable"] = True
-    if score.warning:
-        row["warning"] = score.warning
     return row
 
 

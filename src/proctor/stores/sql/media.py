@@ -9,17 +9,25 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import partial
 
 from proctor.errors import StoreError
 from proctor.stores.artefacts import Deletion
-from proctor.stores.sql.database import Database, Transaction, checksum, has_version, insert, sound
+from proctor.stores.sql.database import (
+    Database,
+    Transaction,
+    blocks,
+    checksum,
+    has_version,
+    insert,
+    placeholders,
+    sound,
+)
 from proctor.stores.sql.encoding import restore_media
 
 _VERSION = 10
-_BLOCK = 100
 _FOLDER = "SELECT value FROM totals WHERE name = 'artefact_folder'"
 _COLLECTIONS = "SELECT value FROM totals WHERE name = 'collections'"
 
@@ -125,7 +133,7 @@ _DELETE = "DELETE FROM artefacts WHERE hash IN ({})"
 
 
 def _found(database: Database, query: str, names: Collection[str]) -> set[str]:
-    rows = (database.rows(query.format(_marks(some)), some) for some in _blocks(sorted(names)))
+    rows = (database.rows(query.format(placeholders(some)), some) for some in blocks(sorted(names)))
     return {row[0] for name_rows in rows for row in name_rows}
 
 
@@ -229,7 +237,7 @@ def collect_artefacts(database: Database) -> set[str]:
             for place in {row[1] for row in rows}:
                 names = [row[0] for row in rows if row[1] == place]
                 if deletion.delete(place, names):
-                    transaction.execute(_DELETE.format(_marks(names)), names)
+                    transaction.execute(_DELETE.format(placeholders(names)), names)
             last = rows[-1][0]
             transaction.execute("UPDATE totals SET value = value + 1 WHERE name = 'collections'")
 
@@ -251,15 +259,7 @@ _UNUSED = (
 
 def _record_objects(database: Database, place: str) -> None:
     """Write a row for each object that has none: the process that wrote it ended before its transaction."""
-    for some in _blocks(sorted(database.artefacts.names(place))):
+    for some in blocks(sorted(database.artefacts.names(place))):
         with database.transaction() as transaction:
             rows = [_row(name, place) for name in some]
             insert(transaction, "artefacts", _COLUMNS, rows, "ON CONFLICT (hash) DO NOTHING")
-
-
-def _marks(values: Sequence[str]) -> str:
-    return ", ".join("?" * len(values))
-
-
-def _blocks(names: Sequence[str]) -> Iterator[Sequence[str]]:
-    return (names[start : start + _BLOCK] for start in range(0, len(names), _BLOCK))

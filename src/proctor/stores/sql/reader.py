@@ -20,9 +20,11 @@ from proctor.stores.sql.database import (
     Database,
     Row,
     StoredBytes,
+    blocks,
     damage_error,
     document_checksum,
     load_json,
+    placeholders,
     planned_checksum,
     score_checksum,
     sound,
@@ -42,8 +44,6 @@ from proctor.stores.sql.encoding import (
 from proctor.stores.sql.media import with_media
 from proctor.stores.sql.run_state import JudgingProgress, RunProgress, judging_progress
 
-_AT_ONCE = 100
-"""The number of cases that one query reads."""
 _BLOCK = 200
 """The number of cases whose trials, or whose content, one query reads."""
 _MISMATCH = "it does not match its checksum"
@@ -175,8 +175,8 @@ class RunReader:
         self, positions: Sequence[int], *, every_attempt: bool
     ) -> Iterator[tuple[int, list[StoredTrial]]]:
         """Yield the trials of each case that has any: the last attempt of each, or `every_attempt`, in order."""
-        for some in _blocks(positions):
-            rows = self._database.rows(_TRIALS.format(_marks(some)), (self._judging, self._run, *some))
+        for some in blocks(positions, _BLOCK):
+            rows = self._database.rows(_TRIALS.format(placeholders(some)), (self._judging, self._run, *some))
             for position, own in groupby(rows, itemgetter(0)):
                 with self._sound((position,)):
                     trials = {(row[1], row[2] if every_attempt else 0): self._trial(row) for row in own}
@@ -184,8 +184,8 @@ class RunReader:
 
     def documents(self, positions: Sequence[int]) -> Iterator[tuple[int, bytes]]:
         """Yield each case that a trial has brought, as JSON."""
-        for some in _blocks(positions):
-            rows = self._database.rows(_DOCUMENTS.format(_marks(some)), (self._run, *some))
+        for some in blocks(positions, _BLOCK):
+            rows = self._database.rows(_DOCUMENTS.format(placeholders(some)), (self._run, *some))
             for position, brought in groupby(rows, itemgetter(0)):
                 with self._sound((position,)):
                     _, name, crc, media, body = next(brought)  # the newest version
@@ -196,7 +196,7 @@ class RunReader:
 
     def attempts(self, positions: Sequence[int]) -> Iterator[tuple[int, int, bytes]]:
         """Return position, number and evidence of every attempt at the trials of these cases, without media."""
-        for some in _blocks(positions, _AT_ONCE):
+        for some in blocks(positions):
             with self._sound(some):
                 rows = self._rows_of_evidence(some)
                 whole = [(position, number, unpack(stored)) for position, number, *_, stored in rows]
@@ -320,7 +320,7 @@ def _among(positions: Sequence[int]) -> tuple[str, Sequence[int]]:
     """Return the condition that a row is of one of these cases, and its values."""
     if isinstance(positions, range) and positions.step == 1:
         return "position >= ? AND position < ?", (positions.start, positions.stop)
-    return f"position IN ({_marks(positions)})", positions
+    return f"position IN ({placeholders(positions)})", positions
 
 
 _EVIDENCE = (
@@ -337,15 +337,6 @@ _DOCUMENTS = (
     "SELECT position, document, documents.crc, documents.media, body FROM trials LEFT JOIN documents ON hash = document "
     "WHERE run = ? AND position IN ({}) AND document IS NOT NULL ORDER BY position, attempt DESC, number"
 )
-
-
-def _marks(values: Sequence[int]) -> str:
-    return ", ".join("?" * len(values))
-
-
-def _blocks(positions: Sequence[int], size: int = _BLOCK) -> Iterator[Sequence[int]]:
-    """Split positions, not necessarily successive ones, into those that one query reads."""
-    return (positions[start : start + size] for start in range(0, len(positions), size))
 
 
 # --- Verdicts in short, for looking back over many runs: of hundreds of thousands only what that takes is read --------
@@ -423,7 +414,7 @@ class StoredCases(Sequence[CaseResult]):
 
     def names(self) -> Iterator[tuple[str, str]]:
         """Return set and id of each case, without reading what became of it."""
-        for some in _blocks(self._positions, _AT_ONCE):
+        for some in blocks(self._positions):
             yield from (texts[:2] for texts in self._reader.planned(some))
 
     def documents(self, indexes: Sequence[int]) -> Iterator[tuple[int, bytes]]:
@@ -436,5 +427,5 @@ class StoredCases(Sequence[CaseResult]):
             yield index_at[position], document
 
     def _read(self, positions: Sequence[int]) -> Iterator[CaseResult]:
-        for some in _blocks(positions, _AT_ONCE):
+        for some in blocks(positions):
             yield from self._reader.cases(some)
