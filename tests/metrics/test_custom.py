@@ -403,7 +403,36 @@ def test_decorator_reads_its_arguments_with_a_range_of_0_to_1_by_default() -> No
 
 def test_an_infinite_maximum_is_no_upper_limit_in_every_declaration() -> None:
     facts = MetricFacts(name="count", description="Calls.", maximum=math.inf)
-    assert (facts.maximum, facts.score_range) == (None, None)
+    assert (facts.maximum, facts.score_range, facts.score_limits) == (None, None, (0.0, math.inf))
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("registered")
+@pytest.mark.parametrize("minimum", [0.0, -math.inf])
+def test_the_interval_of_a_mean_is_above_the_only_limit_of_the_metric(minimum: float, tmp_path: Path) -> None:
+    @custom.metric("earned", minimum=minimum, maximum=math.inf, threshold=10)
+    def earned(actual: Any, expected: Any) -> float:
+        return 100.0 if actual.final_response == expected.final_response else 0.0
+
+    def root_agent(text: str) -> str:
+        return "right" if text == "0" else "wrong"
+
+    cases = [
+        {"eval_id": text, "conversation": [{"user_content": {"parts": [{"text": text}]},
+         "final_response": {"role": "model", "parts": [{"text": "right"}]}}]}
+        for text in "012"
+    ]  # fmt: skip
+    store = tmp_path / "s.db"
+    run = proctor.evaluate_sync(
+        root_agent,
+        {"eval_set_id": "s", "eval_cases": cases},
+        config={"criteria": {"earned": 10}},
+        store=store,
+    )
+    METRICS.remove("earned")
+    [point] = proctor.history_sync(store=store).metrics["earned"].values()
+    means = run.means["earned"], proctor.load_run(run.run_id, store).means["earned"], point
+    assert [one.low is not None and one.low >= 0 for one in means] == [minimum == 0] * 3
 
 
 def test_a_built_in_name_is_not_taken_over() -> None:

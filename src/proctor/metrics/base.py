@@ -67,6 +67,11 @@ class MetricFacts:
             return None
         return float(self.minimum), float(self.maximum)
 
+    @property
+    def score_limits(self) -> tuple[float, float]:
+        """The lowest and the highest score; the highest is infinite without a limit."""
+        return float(self.minimum), inf if self.maximum is None else float(self.maximum)
+
     def statement_in(self, case: EvalCase) -> Statement:
         """Return the strongest statement that this metric finds in a case."""
         return by_needs(self.needs, case) if self.statement is None else self.statement(case)

@@ -110,8 +110,10 @@ class RunsLookedAt:
 
     @cached_property
     def score_ranges(self) -> dict[str, tuple[float, float]]:
-        """The lowest and the highest score of each metric of which both are known."""
-        return score_ranges(judged for one in self.runs for judged in one.judging.sets)
+        """The lowest and the highest score of each metric of which one is known; the highest may be infinite."""
+        sets = [judged for one in self.runs for judged in one.judging.sets]
+        limits = {one.name: one.score_limits for judged in sets for one in judged.metrics}
+        return {name: known for name, known in limits.items() if known} | score_ranges(sets)
 
     def limit_cases(self, cases: int) -> None:
         """Look at no more runs than have so many cases together; the newest stays."""

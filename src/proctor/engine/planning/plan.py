@@ -227,7 +227,7 @@ def _summary(entry: SetRequest, bound: Bound, num_runs: int) -> SetSummary:
         config_source=entry.config_source,
         cases=0,
         metrics=[metric.name for metric in bound.metrics],
-        score_ranges={one.name: one.facts.score_range for one in bound.metrics if one.facts.score_range},
+        score_ranges={one.name: one.facts.score_limits for one in bound.metrics},
         skipped_metrics=bound.skipped,
         num_runs=num_runs,
         criteria=entry.config.model_dump(mode="json", include={"criteria"}, exclude_none=True)["criteria"],

@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from itertools import chain
+from math import inf
 from os.path import relpath
 from pathlib import Path
 from typing import Any
@@ -316,6 +317,7 @@ def _metric(bound: BoundMetric, criterion: BaseCriterion | None, modules: str) -
         judge_code=bound.judge_code,
         prompts=prompts,
         score_range=bound.facts.score_range,
+        lowest_score=None if bound.facts.score_range or bound.facts.minimum == -inf else bound.facts.minimum,
     )
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from math import inf
 from typing import Any
 
 from pydantic import Field
@@ -60,6 +61,13 @@ class MetricManifest(WireModel):
     """The hashes of the judge prompts, by name."""
     score_range: tuple[float, float] | None = None
     """The lowest and the highest score; `None` if one of them has no limit, and in runs of older versions."""
+    lowest_score: float | None = None
+    """The lowest score of a metric without a `score_range`; `None` in runs of older versions."""
+
+    @property
+    def score_limits(self) -> tuple[float, float] | None:
+        """The lowest and the highest score, which is infinite without a limit; `None`: unknown."""
+        return self.score_range if self.lowest_score is None else (self.lowest_score, inf)
 
 
 class SetManifest(WireModel):

@@ -80,7 +80,7 @@ class SetSummary:
     criteria: dict[str, Any] = field(default_factory=dict)
     """The criteria by metric as the config has them, as JSON: thresholds or objects."""
     score_ranges: dict[str, tuple[float, float]] = field(default_factory=dict)
-    """The lowest and the highest score of each metric that has both."""
+    """The lowest and the highest score of each metric of which they are known; the highest is infinite without a limit."""
 
 
 @dataclass(slots=True, repr=False)

@@ -425,7 +425,7 @@ def _set_summary(one: SetManifest, judged: JudgedSet | None) -> SetSummary:
     if judged is not None:
         summary.config_source = judged.config_source
         summary.metrics = [metric.name for metric in sorted(judged.metrics, key=lambda one: not one.gate)]
-        summary.score_ranges = {one.name: one.score_range for one in judged.metrics if one.score_range}
+        summary.score_ranges = {one.name: known for one in judged.metrics if (known := one.score_limits)}
         summary.skipped_metrics = dict(judged.skipped_metrics)
         summary.rule = _rule(judged, one.num_runs)
         summary.criteria = dict(judged.config.get("criteria") or {})
