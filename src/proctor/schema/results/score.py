@@ -133,6 +133,11 @@ def is_counted(value: object, metric: str) -> TypeGuard[float]:
     return is_score(value) and (metric != MODEL_CALLS or value != 0)
 
 
+def counted_values(values: Sequence[float], metric: str) -> Sequence[float]:
+    """Return the scores of trials of which the mean of a case is: those that are counted, or all if none is."""
+    return [value for value in values if is_counted(value, metric)] or values
+
+
 @dataclass(slots=True)
 class Score:
     """The score of one invocation."""
@@ -288,8 +293,8 @@ class MetricVerdict:
         """The number of trials with a score that counts in the mean, and the number of those that met the threshold."""
         if self.counted is not None:
             return self.counted
-        scores = (score.value for score in self.per_trial if score is not None)
-        values = [value for value in scores if is_counted(value, self.name)]
+        scores = [score.value for score in self.per_trial if score is not None and score.value is not None]
+        values = counted_values(scores, self.name)
         return len(values), sum(self.threshold is not None and value >= self.threshold for value in values)
 
     @property
