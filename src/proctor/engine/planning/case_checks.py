@@ -119,7 +119,8 @@ def _reason_not_applicable(metric: BoundMetric, case: EvalCase) -> str:
     if metric.parts:
         return f"none of {', '.join(part.name for part in metric.parts)} applies"
     names = "reason_not_applicable", "why_not"
-    reason = next((found for name in names if (found := getattr(metric.metric, name, None))), None)
+    reasons = (getattr(metric.metric, name, None) for name in names)
+    reason = next(filter(None, reasons), None)
     return str(reason(case)) if reason else f"it does not apply (it needs {needs_of(metric.facts)})"
 
 

@@ -46,8 +46,8 @@ def excerpt(text: str, ids: Collection[str]) -> Excerpt | None:
         at = ends[index]
     if not _can_be_read_alone(parts):
         return None
-    shown = [_as_comment(part) if number % 2 else part for number, part in enumerate(parts)]
-    return Excerpt([every[index] for index in positions], "".join(shown))
+    visible = [_as_comment(part) if number % 2 else part for number, part in enumerate(parts)]
+    return Excerpt([every[index] for index in positions], "".join(visible))
 
 
 def _positions(every: Sequence[str], ids: Collection[str]) -> list[int]:
