@@ -24,3 +24,10 @@ it("never shows a number of cases that was not filtered by what was read", () =>
   expect(host.textContent).toContain("2 of 3");
   expect(counts.filter((text) => / of 3$/.test(text))).toEqual([]);
 });
+
+it("offers a value with spaces whole", () => {
+  const words = { metrics: [], sets: [], tags: ["left, right"], tools: [] };
+  const table = { words, filter: { takes: () => true, problem: "" }, columns, taken: ROWS, searching: false, shown: () => ROWS } as unknown as ShownCases;
+  const { host } = render(<CaseTable page={page} total={3} table={table} reading={false} watched={false} tools={null} />, "/?q=flaky tag:le");
+  expect([...host.querySelectorAll("button")].map((button) => button.textContent)).toContain('tag:"left, right"');
+});

@@ -105,7 +105,7 @@ function Suggestions({ text, words, onChange }: { text: string; words: FilterTer
     <div className={`${styles.offers} no-print`}>
       {found.map((offer) => (
         <button key={offer} type="button" className={styles.offer} onClick={() => onChange(offer)}>
-          {/[^\s()]*$/.exec(offer)?.[0]}
+          {offer.slice(text.search(/[^\s()]*$/))}
         </button>
       ))}
     </div>
