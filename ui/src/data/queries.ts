@@ -73,6 +73,8 @@ export function useConnection(): { lost: boolean; retry: () => void } {
     queryKey: ["connection"],
     queryFn: ({ signal }) => expectAnswer(source, signal),
     enabled: source.live,
+    initialData: true, // the page came from it: the first request must not delay the content
+    staleTime: Infinity,
     refetchInterval: ({ state }) => (hasNoAnswer(state) ? ASK_AGAIN : HEARTBEAT),
   });
   const subscribe = useCallback((changed: () => void) => cache.subscribe(changed), [cache]);

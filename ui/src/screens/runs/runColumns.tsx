@@ -48,7 +48,7 @@ function Standing({ row }: { row: RunRow }) {
 function Cases({ row }: { row: RunRow }) {
   return (
     <>
-      <OutcomeCounts counts={row.counts} />
+      <OutcomeCounts counts={row.state === "running" ? { ...row.counts, not_run: 0 } : row.counts} />
       <span className={styles.under}>
         of {numText(row.cases)}
         {row.num_runs > 1 && `, ${row.num_runs} trials each`}
@@ -59,13 +59,19 @@ function Cases({ row }: { row: RunRow }) {
   );
 }
 
-function Rate({ row: { pass_rate, counts } }: { row: RunRow }) {
+/** The cases without a verdict: `7 not run`; of a run that is in progress `7 pending`. */
+export function undecidedText({ counts, state }: Pick<RunRow, "counts" | "state">): string {
+  return counts.not_run ? `${numText(counts.not_run)} ${state === "running" ? "pending" : "not run"}` : "";
+}
+
+function Rate({ row }: { row: RunRow }) {
+  const { pass_rate } = row;
   if (!pass_rate.of) return <span className="dim">–</span>;
   if (pass_rate.rate === null) {
     return (
       <>
         <span className="num">{numText(pass_rate.count)} of {numText(pass_rate.of)}</span>
-        {counts.not_run ? <span className={styles.under}>{numText(counts.not_run)} not run</span> : null}
+        {row.counts.not_run ? <span className={styles.under}>{undecidedText(row)}</span> : null}
       </>
     );
   }

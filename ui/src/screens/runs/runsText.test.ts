@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { RunRow, RunsPage } from "../../data/types";
-import { costText, stoppedBy, trendText } from "./runColumns";
+import { costText, stoppedBy, trendText, undecidedText } from "./runColumns";
 import { asMarkdown, summary } from "./runsText";
 
 function row(agent: string, created_at: number): RunRow {
@@ -14,6 +14,14 @@ it.each([
   [null, "", "–"],
 ])("a cost of %s, %s", (cost, cost_text, text) => {
   expect(costText({ cost, cost_text })).toBe(text);
+});
+
+it.each([
+  ["running", 2, "2 pending"],
+  ["unfinished", 2, "2 not run"],
+  ["finished", 0, ""],
+] as const)("cases without a verdict of a run that is %s", (state, not_run, text) => {
+  expect(undecidedText({ state, counts: { not_run } })).toBe(text);
 });
 
 it("the trend has its counts", () => {
