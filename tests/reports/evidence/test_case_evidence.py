@@ -188,9 +188,24 @@ def test_equal_drawings_of_two_metrics_are_drawn_once() -> None:
     assert [type(block).__name__ for block in section.blocks] == [
         "TextDifference",
         "Remark",
+        "Remark",
         "TextDifference",
     ]
-    assert section.blocks[1] == Remark("exact_match", "not equal")
+    assert section.blocks[1:3] == [Remark("exact_match", "not equal"), Remark("regex_match", "no match")]
     (section,) = evidence_of(case("a", F, *same), full=True)[0].sections
     assert [block for block in section.blocks if isinstance(block, TextDifference)] == section.blocks[:1]
     assert {block.text for block in section.blocks if isinstance(block, Remark)} == {"no word", "not equal"}
+
+
+def test_the_second_alignment_of_a_turn_is_below_the_name_of_its_metric() -> None:
+    both = [
+        metric(
+            name,
+            [MetricScore(0.0, [Score(0.0, reason=f"{call} is wrong", details={"alignment": [extra(call)]})])],
+        )
+        for name, call in (("trajectory_rules", "send_sms"), ("tool_expectations", "book_table"))
+    ]
+    (trial_evidence,) = evidence_of(case("a", F, *both))
+    [section] = trial_evidence.sections
+    assert [type(block) for block in section.blocks] == [Steps, Remark, Steps]
+    assert section.blocks[1] == Remark("tool_expectations", "book_table is wrong")

@@ -144,6 +144,10 @@ def _block_count(sections: Iterable[Section]) -> int:
     return sum(len(section.blocks) for section in sections)
 
 
+def _has(kind: type[EvidenceBlock], blocks: Iterable[EvidenceBlock]) -> bool:
+    return any(isinstance(block, kind) for block in blocks)
+
+
 def _blocks(sections: Iterable[Section], turn: int | None) -> list[EvidenceBlock]:
     """What is shown of a turn so far."""
     return [block for section in sections if section.turn == turn for block in section.blocks]
@@ -160,7 +164,7 @@ def _of_trial(
     blocks = [
         block for block in _detail_blocks(score.details, metric.name, limit) if block not in earlier_blocks
     ]
-    if any(isinstance(block, Findings) for block in of_turns):
+    if _has(Findings, of_turns):
         blocks = [block for block in blocks if not isinstance(block, Findings)]
     if score.failure is not None:
         blocks.append(_metric_cause(metric, score.failure, of_turns))
@@ -181,10 +185,15 @@ def _of_turn(
     blocks = [
         block for block in _detail_blocks(score.details, metric.name, limit) if block not in earlier_blocks
     ]
-    yield from blocks
-    has_findings = any(isinstance(block, Findings) for block in blocks)  # they contain the reasons
-    if score.reason and not has_findings and (limit is None or not blocks):
-        yield Remark(metric.name, score.reason)
+    has_findings = _has(Findings, blocks)  # they contain the reasons
+    reason = [Remark(metric.name, score.reason)] if score.reason and not has_findings else []
+    earlier_kinds = {type(block) for block in earlier_blocks} - {Remark}
+    if any(
+        type(block) in earlier_kinds for block in blocks
+    ):  # the reason names the metric of the second ones
+        yield from [*reason, *blocks]
+    else:
+        yield from [*blocks, *(reason if limit is None or not blocks else ())]
     if score.warning and (warning := Remark("warning", score.warning)) not in earlier_blocks:
         yield warning
 
@@ -297,7 +306,7 @@ def _scores(case: CaseResult, number: int) -> list[tuple[MetricVerdict, list[Sco
 
 
 def _calls(section: Section, scored: _Scored, actual: Invocation | None) -> Iterator[EvidenceBlock]:
-    if any(isinstance(block, Steps) for block in section.blocks):
+    if _has(Steps, section.blocks):
         return
     alignment = _detail(scored, "alignment")
     if alignment:
@@ -308,7 +317,7 @@ def _calls(section: Section, scored: _Scored, actual: Invocation | None) -> Iter
 
 
 def _answer(section: Section, scored: _Scored, actual: Invocation | None) -> Iterator[EvidenceBlock]:
-    if any(isinstance(block, TextDifference) for block in section.blocks):
+    if _has(TextDifference, section.blocks):
         return
     text = _detail(scored, "text")
     answer = actual.final_response.joined_text() if actual and actual.final_response else ""
@@ -322,7 +331,7 @@ def _judge_blocks(scored: _Scored) -> Iterator[EvidenceBlock]:
     for metric, score in scored:
         blocks = [*findings_of(score.details or {}, metric.name, full=True)]
         yield from blocks
-        if blocks and score.reason and not any(isinstance(block, Findings) for block in blocks):
+        if blocks and score.reason and not _has(Findings, blocks):
             yield Remark(metric.name, score.reason)  # the words of the judge, also where it is content
 
 
