@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Callable
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 
@@ -16,8 +17,14 @@ from proctor.analysis.history.history_report import history_blocks
 from proctor.cli.eval.failed_cases import find_failed_cases
 from proctor.reports.base import ReportOptions
 from proctor.reports.terminal.block_drawing import draw_blocks
+from proctor.runs.storage.open import open_runs
+from proctor.runs.storage.queries import RunFilter
 from proctor.schema.results.run_result import RunResult
 from proctor.schema.results.score import Outcome
+from proctor.web.pages.analysis.history import history_page
+from proctor.web.pages.base import PassedShare
+from proctor.web.pages.runs.load_run import brief_page, runs_page
+from proctor.web.pages.runs.matrix import MatrixRun, matrix_page
 from tests.cli.project import in_this_process
 
 SET = {
@@ -110,6 +117,20 @@ def test_no_report_has_a_pass_rate_without_the_set(run: RunResult, tmp_path: Pat
     [listed] = json.loads(shown_history("--store", kept_in(tmp_path), "--json"))["runs"]
     assert listed["unread_sets"] == ["bad.evalset.json"]
     assert "could not be run" not in shown_history("--store", kept_in(tmp_path), "--set", "good")
+
+
+def test_no_page_has_a_pass_rate_without_the_set(run: RunResult, tmp_path: Path) -> None:
+    with closing(open_runs(kept_in(tmp_path), read_only=True)) as store:
+        (row,) = runs_page(store, RunFilter(), limit=5).items
+        page = brief_page(store, run.run_id)
+        record = store.record(run.run_id)
+        (head,) = matrix_page([MatrixRun(record, row.short, None, store.cases(run.run_id))]).runs
+        history = history_page(proctor.history_sync(store=store))
+    counts = PassedShare(count=1, of=1, rate=None, low=0, high=1, unread_sets=1)
+    assert row.pass_rate == page.pass_rate == head.passed == counts
+    assert not row.trend
+    assert history.runs[0].unread_sets == ["bad.evalset.json"]
+    assert {point.unread_sets for series in history.series for point in series.points} == {1}
 
 
 def shown_history(*options: str) -> str:

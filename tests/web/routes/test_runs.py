@@ -92,6 +92,7 @@ def test_a_page_has_the_figures_of_the_json_report(
     assert page["pass_rate"] == {
         "count": rate["passed"],
         **{key: rate[key] for key in ("of", "rate", "low", "high")},
+        "unread_sets": 0,
     }
     assert page["created_at"] == report["started_at"]
     assert [one["config_source"] for one in page["sets"]] == [one["config_source"] for one in report["sets"]]
@@ -134,7 +135,7 @@ def test_sentences_are_those_of_the_text_report(
     reported = {word: [line for line in lines if line.startswith(f"{word}  ")] for word in _WORDS}
     (verdict,) = reported["VERDICT"]
     assert f"VERDICT  {page['sentence']}" in verdict
-    assert page["pass_rate_text"].replace("–", "-") in verdict
+    assert "{count} of {of} cases passed".format(**page["pass_rate"]) in verdict
     assert [f"WARNING  {one}" for one in (*page["warnings"], *notes["warnings"])] == reported["WARNING"]
     assert ([f"FIGURES  {', '.join(page['figures'])}"] if page["figures"] else []) == reported["FIGURES"]
     cost = [
@@ -700,7 +701,7 @@ def test_a_stopped_run_shows_the_recorded_trials_of_an_undecided_case_and_has_no
             ("not_run", "", ""),
         ]
     page, (row,) = client.get("/api/runs/run1").json(), client.get("/api/runs").json()["items"]
-    counts = {"count": 1, "of": 3, "rate": None, "low": 0.0, "high": 1.0}
+    counts = {"count": 1, "of": 3, "rate": None, "low": 0.0, "high": 1.0, "unread_sets": 0}
     assert page["pass_rate"] == row["pass_rate"] == counts
     (series, *_) = client.get("/api/history").json()["series"]
     (point,) = series["points"]

@@ -1394,7 +1394,7 @@ export interface components {
             /** Created At */
             created_at: number;
             outcome: components["schemas"]["Outcome"] | null;
-            pass_rate: components["schemas"]["Share"];
+            pass_rate: components["schemas"]["PassedShare"];
             /** Worse */
             worse: number | null;
             /** Missing */
@@ -2984,6 +2984,8 @@ export interface components {
             num_runs: number;
             /** Stopped By */
             stopped_by: string;
+            /** Unread Sets */
+            unread_sets: string[];
             /** Chosen Of */
             chosen_of: number | null;
             /** Trial Cost */
@@ -3467,7 +3469,7 @@ export interface components {
             outcome: components["schemas"]["Outcome"] | null;
             /** Num Runs */
             num_runs: number;
-            passed: components["schemas"]["Share"];
+            passed: components["schemas"]["PassedShare"];
             pass_hat: components["schemas"]["MeanFigure"] | null;
             /** K */
             k: number;
@@ -3933,6 +3935,24 @@ export interface components {
             of: number;
         };
         /**
+         * PassedShare
+         * @description The share of the cases of a run that passed; without a rate if cases are not run, or a set could not be run.
+         */
+        PassedShare: {
+            /** Count */
+            count: number;
+            /** Of */
+            of: number;
+            /** Rate */
+            rate: number | null;
+            /** Low */
+            low: number;
+            /** High */
+            high: number;
+            /** Unread Sets */
+            unread_sets: number;
+        };
+        /**
          * PassedTrials
          * @description How many trials passed, with the interval of their share.
          */
@@ -4165,9 +4185,7 @@ export interface components {
             };
             /** Planned Trials */
             planned_trials: number;
-            pass_rate: components["schemas"]["Share"];
-            /** Pass Rate Text */
-            pass_rate_text: string;
+            pass_rate: components["schemas"]["PassedShare"];
             /** Flaky */
             flaky: number;
             /** Pass K */
@@ -4250,7 +4268,7 @@ export interface components {
             };
             /** In Flight */
             in_flight: number;
-            pass_rate: components["schemas"]["Share"];
+            pass_rate: components["schemas"]["PassedShare"];
             /** Duration */
             duration: number;
             /** Cost */
@@ -4346,6 +4364,8 @@ export interface components {
             count: number;
             /** Not Run */
             not_run: number;
+            /** Unread Sets */
+            unread_sets: number;
         };
         /**
          * SetFile
@@ -4403,7 +4423,7 @@ export interface components {
         };
         /**
          * Share
-         * @description `count` of `of` as a rate from 0 to 1 with its 95 % Wilson interval; `of` = 0 has no rate, nor has a run with cases that are not run.
+         * @description `count` of `of` as a rate from 0 to 1 with its 95 % Wilson interval; `of` = 0 has no rate.
          */
         Share: {
             /** Count */

@@ -87,12 +87,10 @@ class RunsLookedAt:
         record, manifest = details.record, details.manifest
         agent, summary = manifest.agent, record.summary
         has_all_sets = self._wanted.eval_set is None or len(record.sets) == 1
-        unread_sets = [
-            one.eval_set_id for one in manifest.sets if one.failure and self.takes(one.eval_set_id)
-        ]
+        unread_sets = tuple(filter(self.takes, record.unread_sets))
         run = HistoryRun(
             record.run_id, short, record.created_at, record.agent, agent.commit, agent.version,
-            summary.outcome, record.cases, record.num_runs, record.sets, tuple(unread_sets),
+            summary.outcome, record.cases, record.num_runs, record.sets, unread_sets,
             chosen_of=self._chosen_of(record, manifest), build=agent.build, models=tuple(summary.models), stopped_by=summary.stopped_by,
             trial_cost=summary.trial_cost if has_all_sets else None,
         )  # fmt: skip

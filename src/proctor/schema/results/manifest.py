@@ -320,6 +320,8 @@ class RunRecord:
     judging: int = 1
     """The number of the scoring that counts, to which `summary` belongs."""
     kind: RunKind = RunKind.RUN
+    unread_sets: tuple[str, ...] = ()
+    """Those of `sets` that could not be run (`keep_going`)."""
 
     def __bool__(self) -> bool:
         return bool(self.summary)

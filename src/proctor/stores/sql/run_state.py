@@ -235,6 +235,8 @@ class RunLine:
     """The process that works on the run."""
     members: Sequence[Member] = ()
     """The members of a run that several processes write."""
+    unread_sets: tuple[str, ...] = ()
+    """The ids of the eval sets that could not be run."""
 
     @property
     def state(self) -> RunState:
@@ -282,9 +284,16 @@ def _line(database: Database, row: Row) -> RunLine:
         holder = held_by(*state[6:])
         names = tuple(json.loads(sets))
         line = RunLine(
-            seq, run_id, created_at, agent, names, num_runs, RunKind(kind), manifest, progress, holder
-        )
+            seq, run_id, created_at, agent, names, num_runs, RunKind(kind), manifest, progress, holder,
+            unread_sets=_unread_sets(manifest),
+        )  # fmt: skip
     return line if progress.complete else _with_members(database, line)
+
+
+def _unread_sets(manifest: str) -> tuple[str, ...]:
+    if '"failure":{' not in manifest:  # parsed only if needed: a list reads many runs
+        return ()
+    return tuple(one["eval_set_id"] for one in json.loads(manifest)["sets"] if one["failure"])
 
 
 def _with_members(database: Database, line: RunLine) -> RunLine:

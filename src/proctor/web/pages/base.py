@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from math import isfinite
 from typing import TypeVar
 
-from proctor.reports.content.summary import passed_cases
+from proctor.reports.content.summary import PassRate, passed_cases
 from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.case_result import ScoreRanges
 from proctor.schema.results.manifest import RunRecord
@@ -18,13 +18,20 @@ _MISSING = object()
 
 
 class Share(PageModel):
-    """`count` of `of` as a rate from 0 to 1 with its 95 % Wilson interval; `of` = 0 has no rate, nor has a run with cases that are not run."""
+    """`count` of `of` as a rate from 0 to 1 with its 95 % Wilson interval; `of` = 0 has no rate."""
 
     count: int
     of: int
     rate: float | None
     low: float
     high: float
+
+
+class PassedShare(Share):
+    """The share of the cases of a run that passed; without a rate if cases are not run, or a set could not be run."""
+
+    unread_sets: int
+    """The number of eval sets that could not be run; it is unknown how many cases they have."""
 
 
 class MeanFigure(PageModel):
@@ -46,11 +53,10 @@ def share(count: int, of: int) -> Share:
     return Share(count=count, of=of, rate=count / of if of else None, low=low, high=high)
 
 
-def passed_share(counts: Mapping[Outcome, int], cases: int) -> Share:
-    """Return the share of the `cases` of a run that passed; see `summary.passed_cases`."""
-    passed = passed_cases(counts, cases)
+def passed_share(passed: PassRate) -> PassedShare:
+    """Return the page's model of the share of the cases of a run that passed."""
     low, high = passed.interval
-    return Share(count=passed.passed, of=passed.of, rate=passed.rate, low=low, high=high)
+    return copy_fields(PassedShare, passed, count=passed.passed, low=low, high=high)
 
 
 def counts_of(run: RunRecord) -> dict[Outcome, int]:
@@ -58,9 +64,9 @@ def counts_of(run: RunRecord) -> dict[Outcome, int]:
     return {outcome: count for outcome in Outcome if (count := run.summary.counts.get(outcome.value))}
 
 
-def passed_of(run: RunRecord) -> Share:
+def passed_of(run: RunRecord) -> PassedShare:
     """Return the share of the cases of a run that passed."""
-    return passed_share(counts_of(run), run.cases)
+    return passed_share(passed_cases(counts_of(run), run.cases, len(run.unread_sets)))
 
 
 def mean_figure(mean: Mean) -> MeanFigure:

@@ -5,7 +5,7 @@ import { countsOf } from "./RunStrip";
 import { apiPath, asMarkdown, caseHref, changesOf, chosenName, niceAbove, placeOf, pointWords, stripOfSet, scaleOf, summary, caseMatcher } from "./historyText";
 
 function run(run_id: string): HistoryRunPart {
-  return { run_id, short: run_id, started_at: 0, agent: "agent", commit: null, version: null, build: "", outcome: null, cases: 1, num_runs: 1, stopped_by: "", chosen_of: null, trial_cost: null };
+  return { run_id, short: run_id, started_at: 0, agent: "agent", commit: null, version: null, build: "", outcome: null, cases: 1, num_runs: 1, stopped_by: "", unread_sets: [], chosen_of: null, trial_cost: null };
 }
 
 function one(eval_id: string, strip: string, more: Partial<HistoryCase> = {}): HistoryCase {
@@ -14,7 +14,7 @@ function one(eval_id: string, strip: string, more: Partial<HistoryCase> = {}): H
 
 type Point = Series["points"][number];
 function point(score: number | null, more: Partial<Point> = {}): Point {
-  return { run_id: "r", score, low: null, high: null, threshold: null, outcome: "passed", count: 1, not_run: 0, ...more };
+  return { run_id: "r", score, low: null, high: null, threshold: null, outcome: "passed", count: 1, not_run: 0, unread_sets: 0, ...more };
 }
 const series = (...points: Point[]): Series => ({ agent: "agent", name: "m", decides: true, points });
 
@@ -148,6 +148,8 @@ describe("the chart", () => {
     const cancelled = { ...run("a"), stopped_by: "Ctrl-C" };
     expect(pointWords(cancelled, point(1, { low: 0.2, high: 1, count: 1, not_run: 7 }), "passed")).toMatch(/: cancelled, 1 of 8, 7 not run$/);
     expect(pointWords(run("a"), { ...point(1, { low: 0.2, high: 1 }), chosen: "1 of 20 cases chosen" }, "passed")).toMatch(/: 1 of 1, 1 of 20 cases chosen$/);
+    const part = { low: 0.4, high: 1, count: 3, not_run: 7, unread_sets: 1 };
+    expect(pointWords(cancelled, point(1, part), "passed")).toMatch(/: cancelled, 3 of 10, 7 not run, 1 set could not be run$/);
     expect(pointWords(cancelled, point(0.5, { not_run: 7 }), "m")).toMatch(/: cancelled, 0\.50, 7 not run$/);
     expect(pointWords(run("a"), point(0.714, { low: 0.36, high: 0.92, count: 7 }), "passed")).toMatch(/: 71\.4\u202f% \(5 of 7\), 95 % CI: 36–92$/);
   });

@@ -3,7 +3,7 @@ import type { HistoryCase, HistoryPage, HistoryRunPart, RunChange, Series } from
 import { COURSE_WORDS, capital, counted } from "../../components/terms/caseWords";
 import { mdCode, mdTable, mdText } from "../../components/text/markdown";
 import { shellWord } from "../run/Details";
-import { stoppedBy } from "../runs/runColumns";
+import { afterComma, stoppedBy, unreadText } from "../runs/runColumns";
 import type { Point } from "./chartPaths";
 import { boundsText, clockText, moneyText, numText, percentText, scoreText, secondsText } from "../../components/text/numberFormats";
 
@@ -161,23 +161,22 @@ export function valueText(name: string, value: number | null): string {
   return FIGURES[name]?.[1](value) ?? scoreText(value);
 }
 
-/** Whether a point is of a part of the cases: its run was cancelled, was stopped, is in progress, or had a selection of the cases. */
-export function isPartial({ not_run, chosen }: Pick<Point, "not_run" | "chosen">): boolean {
-  return not_run > 0 || Boolean(chosen);
+/** Whether a point is of a part of the cases: its run was cancelled, was stopped, is in progress, had a set that could not be run, or had a selection of the cases. */
+export function isPartial({ not_run, unread_sets, chosen }: Pick<Point, "not_run" | "unread_sets" | "chosen">): boolean {
+  return not_run > 0 || unread_sets > 0 || Boolean(chosen);
 }
 
 /** A value with its denominator: `71.4 % (5 of 7)`, `1 of 8, 7 not run`, or `1 of 1, 1 of 20 cases chosen`. Other values are means over the cases. */
-export function countedText(name: string, point: Pick<Point, "score" | "count" | "not_run" | "chosen">): string {
-  const { score, count, not_run, chosen } = point;
-  const notRun = not_run ? `, ${numText(not_run)} not run` : "";
-  const part = chosen ? `${notRun}, ${chosen}` : notRun;
+export function countedText(name: string, point: Pick<Point, "score" | "count" | "not_run" | "unread_sets" | "chosen">): string {
+  const { score, count, not_run, unread_sets, chosen } = point;
+  const part = [not_run ? `${numText(not_run)} not run` : "", unreadText(unread_sets), chosen ?? ""].map(afterComma).join("");
   if (name !== PASS_RATE || score === null) return `${valueText(name, score)}${part}`;
   const counted = `${numText(Math.round(score * count))} of ${numText(count + not_run)}`;
   return isPartial(point) ? `${counted}${part}` : `${valueText(name, score)} (${counted})`;
 }
 
 /** The 95 % confidence interval of a value: `36–92` percent, `0.40 to 0.60`; empty if there is none, as for the pass rate of a part of the cases. */
-export function intervalText(name: string, point: Pick<Point, "low" | "high" | "not_run" | "chosen">): string {
+export function intervalText(name: string, point: Pick<Point, "low" | "high" | "not_run" | "unread_sets" | "chosen">): string {
   const { low, high } = point;
   if (low === null || high === null || (name === PASS_RATE && isPartial(point))) return "";
   return name === PASS_RATE ? boundsText(low, high) : `${valueText(name, low)} to ${valueText(name, high)}`;

@@ -5,10 +5,10 @@ import { COST, isPartial } from "./historyText";
 import { linesOf, numberRows, numbersMarkdown, runsOf, withTones } from "./lines";
 
 function run(run_id: string, agent: string, more: Partial<HistoryRunPart> = {}): HistoryRunPart {
-  return { run_id, short: run_id, started_at: 0, agent, commit: null, version: null, build: "", outcome: null, cases: 20, num_runs: 1, stopped_by: "", chosen_of: null, trial_cost: null, ...more };
+  return { run_id, short: run_id, started_at: 0, agent, commit: null, version: null, build: "", outcome: null, cases: 20, num_runs: 1, stopped_by: "", unread_sets: [], chosen_of: null, trial_cost: null, ...more };
 }
 function point(run_id: string, score: number): Series["points"][number] {
-  return { run_id, score, low: score - 0.1, high: score + 0.1, threshold: null, outcome: "informational", count: 20, not_run: 0 };
+  return { run_id, score, low: score - 0.1, high: score + 0.1, threshold: null, outcome: "informational", count: 20, not_run: 0, unread_sets: 0 };
 }
 const RUNS = [
   run("d", "slow", { commit: "bbbbbbbbbb", build: "2", trial_cost: 0.02 }),
@@ -74,6 +74,11 @@ describe("the lines of a chart", () => {
   it("do not pass through runs that did not reach every case, also in the chart of the cost", () => {
     const points = [point("a", 0.4), { ...point("b", 0.5), not_run: 7 }, point("d", 0.9)];
     const page = { ...PAGE, series: [{ agent: "slow", name: "passed", decides: true, points }] };
+    expect(linesOf(page, COST, null)[0]?.points.map(isPartial)).toEqual([false, true, false]);
+  });
+
+  it("of the cost do not pass through runs with a set that could not be run", () => {
+    const page = { ...PAGE, runs: PAGE.runs.map((one) => ({ ...one, unread_sets: one.run_id === "b" ? ["bad"] : [] })) };
     expect(linesOf(page, COST, null)[0]?.points.map(isPartial)).toEqual([false, true, false]);
   });
 

@@ -48,8 +48,8 @@ function costLines({ series, runs }: HistoryPage, costs: readonly CostInterval[]
 }
 
 /** The cost of a trial in a run; a gap where it is unknown. */
-function costPoint({ run_id, trial_cost, cases }: HistoryRunPart, interval: CostInterval | undefined, not_run = 0): Point {
-  return { run_id, score: trial_cost, low: interval?.low ?? null, high: interval?.high ?? null, threshold: null, outcome: "informational", count: trial_cost === null ? 0 : (interval?.cases ?? cases), not_run };
+function costPoint({ run_id, trial_cost, cases, unread_sets }: HistoryRunPart, interval: CostInterval | undefined, not_run = 0): Point {
+  return { run_id, score: trial_cost, low: interval?.low ?? null, high: interval?.high ?? null, threshold: null, outcome: "informational", count: trial_cost === null ? 0 : (interval?.cases ?? cases), not_run, unread_sets: unread_sets.length };
 }
 
 /** What a build is called: its commit, its version, or the beginning of the hash of its source. */

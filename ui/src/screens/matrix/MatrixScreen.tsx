@@ -20,7 +20,7 @@ import { type Column, Table } from "../../components/tables/Table";
 import { boundsText, numText, scoreText } from "../../components/text/numberFormats";
 import { DEFINITIONS } from "../../components/terms/definitions";
 import { runName } from "../compare/comparisonText";
-import { shortCommit } from "../runs/runColumns";
+import { afterComma, shortCommit, unreadText } from "../runs/runColumns";
 import styles from "./Matrix.module.css";
 import { Scatter } from "./Scatter";
 import { asMarkdown, readRunNames, rowMatcher, summary, whyText } from "./matrixText";
@@ -176,7 +176,7 @@ function RunHead({ run }: { run: MatrixHead }) {
         <code>{run.short}</code> {run.commit && <code>{shortCommit(run.commit)}</code>}
       </span>
       <span>
-        <span title={DEFINITIONS.passRate}>cases passed</span> {numText(run.passed.count)} of {numText(run.passed.of)}{run.passed.rate !== null && <> · <Percent value={run.passed.rate} /></>}
+        <span title={DEFINITIONS.passRate}>cases passed</span> {numText(run.passed.count)} of {numText(run.passed.of)}{run.passed.rate !== null && <> · <Percent value={run.passed.rate} /></>}{afterComma(unreadText(run.passed.unread_sets))}
       </span>
       {run.passed.rate !== null && (
         <span className="num" title={DEFINITIONS.confidenceInterval}>

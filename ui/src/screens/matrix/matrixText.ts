@@ -2,6 +2,7 @@ import type { MatrixHead, MatrixPage, MatrixRow } from "../../data/types";
 import { mdCode, mdTable, mdText } from "../../components/text/markdown";
 import { type Expense, expenseOf } from "./paretoFront";
 import { outcomeWord } from "../../components/charts/Outcome";
+import { afterComma, unreadText } from "../runs/runColumns";
 import { numText, percentText, scoreText } from "../../components/text/numberFormats";
 
 /** `12 of 40 cases differ.` */
@@ -27,7 +28,7 @@ export function unplacedText(runs: readonly MatrixHead[], expense: Expense): str
 }
 
 function partText(reason: string, runs: readonly MatrixHead[]): string {
-  const names = runs.map(({ agent, short, passed }) => `${agent} ${short} (${numText(passed.count)} of ${numText(passed.of)})`);
+  const names = runs.map(({ agent, short, passed }) => `${agent} ${short} (${numText(passed.count)} of ${numText(passed.of)}${afterComma(unreadText(passed.unread_sets))})`);
   return names.length ? `${reason}: ${names.join(", ")}` : "";
 }
 
@@ -51,9 +52,14 @@ export function rowMatcher(text: string, onlyDifferent: boolean): (row: MatrixRo
   };
 }
 
+/** `3 of 4 (75 %)`, or `3 of 3, 1 set could not be run`. */
+function passedText({ count, of, rate, unread_sets }: MatrixHead["passed"]): string {
+  return `${numText(count)} of ${numText(of)}${rate === null ? afterComma(unreadText(unread_sets)) : ` (${percentText(rate)})`}`;
+}
+
 export function asMarkdown(page: MatrixPage, rows: readonly MatrixRow[]): string {
   const heads = ["Case", ...page.runs.map((run) => `${mdText(run.agent)} ${mdCode(run.short)}`)];
-  const passed = ["passed", ...page.runs.map(({ passed: share }) => `${numText(share.count)} of ${numText(share.of)} (${percentText(share.rate)})`)];
+  const passed = ["passed", ...page.runs.map(({ passed }) => passedText(passed))];
   return mdTable(heads, [...rows.map(cells), passed]);
 }
 

@@ -3,6 +3,7 @@ import type { MeanFigure, MetricPart, NotesPage, RunPage } from "../../data/type
 import { Breakable } from "../../components/text/Breakable";
 import { boundsText, decimalsOf, moneyText, numText, percentText, scoreText, secondsText } from "../../components/text/numberFormats";
 import { Term } from "../../components/terms/Term";
+import { missingText } from "../runs/runColumns";
 import styles from "./Run.module.css";
 import { countText, decidingMetrics, trialCounts } from "./runText";
 
@@ -23,7 +24,7 @@ export const KeyFigures = memo(function KeyFigures({ page, notes }: { page: RunP
             </>
           }
           interval={rate.rate === null ? "" : boundsText(rate.low, rate.high)}
-          more={page.counts.not_run ? `${numText(page.counts.not_run)} ${page.state === "running" ? "pending" : "not run"}` : ""}
+          more={missingText(page)}
         />
       )}
       {page.num_runs > 1 && trials.of > 0 && (

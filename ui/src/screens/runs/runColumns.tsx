@@ -59,9 +59,20 @@ function Cases({ row }: { row: RunRow }) {
   );
 }
 
-/** The cases without a verdict: `7 not run`; of a run that is in progress `7 pending`. */
-export function undecidedText({ counts, state }: Pick<RunRow, "counts" | "state">): string {
-  return counts.not_run ? `${numText(counts.not_run)} ${state === "running" ? "pending" : "not run"}` : "";
+/** What a pass rate leaves out: `7 not run, 1 set could not be run`; of a run that is in progress `7 pending`. */
+export function missingText({ counts, state, pass_rate }: Pick<RunRow, "counts" | "state" | "pass_rate">): string {
+  const undecided = counts.not_run ? `${numText(counts.not_run)} ${state === "running" ? "pending" : "not run"}` : "";
+  return [undecided, unreadText(pass_rate.unread_sets)].filter(Boolean).join(", ");
+}
+
+/** `1 set could not be run`; empty for none. */
+export function unreadText(sets: number): string {
+  return sets ? `${numText(sets)} ${sets === 1 ? "set" : "sets"} could not be run` : "";
+}
+
+/** A text that follows a comma, if there is one. */
+export function afterComma(text: string): string {
+  return text && `, ${text}`;
 }
 
 function Rate({ row }: { row: RunRow }) {
@@ -71,7 +82,7 @@ function Rate({ row }: { row: RunRow }) {
     return (
       <>
         <span className="num">{numText(pass_rate.count)} of {numText(pass_rate.of)}</span>
-        {row.counts.not_run ? <span className={styles.under}>{undecidedText(row)}</span> : null}
+        <span className={styles.under}>{missingText(row)}</span>
       </>
     );
   }

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import type { RunRow, RunsPage } from "../../data/types";
-import { costText, stoppedBy, trendText, undecidedText } from "./runColumns";
+import { costText, missingText, stoppedBy, trendText } from "./runColumns";
 import { asMarkdown, summary } from "./runsText";
 
 function row(agent: string, created_at: number): RunRow {
-  return { agent, sets: ["s"], outcome: "passed", state: "finished", created_at, counts: { passed: 1, not_run: 2 }, pass_rate: { count: 1, of: 3, rate: null } } as unknown as RunRow;
+  return { agent, sets: ["s"], outcome: "passed", state: "finished", created_at, counts: { passed: 1, not_run: 2 }, pass_rate: { count: 1, of: 3, rate: null, unread_sets: 0 } } as unknown as RunRow;
 }
 
 it.each([
@@ -17,11 +17,12 @@ it.each([
 });
 
 it.each([
-  ["running", 2, "2 pending"],
-  ["unfinished", 2, "2 not run"],
-  ["finished", 0, ""],
-] as const)("cases without a verdict of a run that is %s", (state, not_run, text) => {
-  expect(undecidedText({ state, counts: { not_run } })).toBe(text);
+  ["running", 2, 0, "2 pending"],
+  ["unfinished", 2, 1, "2 not run, 1 set could not be run"],
+  ["finished", 0, 2, "2 sets could not be run"],
+  ["finished", 0, 0, ""],
+] as const)("what the pass rate of a run that is %s leaves out", (state, not_run, unread_sets, text) => {
+  expect(missingText({ state, counts: { not_run }, pass_rate: { count: 1, of: 3, rate: null, low: 0, high: 1, unread_sets } })).toBe(text);
 });
 
 it("the trend has its counts", () => {
@@ -39,8 +40,8 @@ describe("sentence", () => {
 
 describe("the rows as Markdown", () => {
   it("have only counts of a run with cases that were not run", () => {
-    const rates = [{ count: 1, of: 3, rate: null }, { count: 1, of: 2, rate: 0.5 }].map((pass_rate, at) => ({ ...row("a", 1), short: "abc", commit: null, cost: null, cost_text: "unknown", duration: 1, pass_rate, counts: at ? {} : { not_run: 2 } }) as unknown as RunRow);
-    expect(asMarkdown(rates).split("\n").slice(2, 4).map((line) => line.split(/\s*\|\s*/)[5])).toEqual(["1 of 3, 2 not run", "1 of 2 (50\u202f%)"]);
+    const rates = [{ count: 1, of: 3, rate: null, unread_sets: 1 }, { count: 1, of: 2, rate: 0.5, unread_sets: 0 }].map((pass_rate, at) => ({ ...row("a", 1), short: "abc", commit: null, cost: null, cost_text: "unknown", duration: 1, pass_rate, counts: at ? {} : { not_run: 2 } }) as unknown as RunRow);
+    expect(asMarkdown(rates).split("\n").slice(2, 4).map((line) => line.split(/\s*\|\s*/)[5])).toEqual(["1 of 3, 2 not run, 1 set could not be run", "1 of 2 (50\u202f%)"]);
   });
 });
 

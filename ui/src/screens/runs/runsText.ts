@@ -3,7 +3,7 @@ import type { RunRow, RunsPage } from "../../data/types";
 import { agoText, clockText, numText, percentText, secondsText } from "../../components/text/numberFormats";
 import { mdCode, mdTable, mdText } from "../../components/text/markdown";
 import { outcomeWord } from "../../components/charts/Outcome";
-import { costText, shortCommit, undecidedText } from "./runColumns";
+import { afterComma, costText, missingText, shortCommit } from "./runColumns";
 
 /** What happened last: `greeter on greetings failed 5 min ago: 1 of 4 cases passed.` */
 export function summary({ items, total }: RunsPage): string {
@@ -12,7 +12,7 @@ export function summary({ items, total }: RunsPage): string {
   const last = items.reduce((newest, one) => (one.created_at > newest.created_at ? one : newest), first); // a file has them in its own order
   const on = `${last.agent} on ${last.sets.join(", ")}`;
   const { count, of } = last.pass_rate;
-  const counted = `${numText(count)} of ${numText(of)} ${of === 1 ? "case" : "cases"} passed${afterComma(undecidedText(last))}`;
+  const counted = `${numText(count)} of ${numText(of)} ${of === 1 ? "case" : "cases"} passed${afterComma(missingText(last))}`;
   const runs = total === 1 ? "One run is stored." : `${total.toLocaleString("en-US")} runs are stored.`;
   if (last.state === "running") return `${on} is running. ${runs}`;
   return `The latest run, ${on}, ${verb(last)} ${agoText(last.created_at)}: ${counted}. ${runs}`;
@@ -21,10 +21,6 @@ export function summary({ items, total }: RunsPage): string {
 /** How many are listed: `7 of 10`; where there are more pages, only how many here. */
 export function countText(here: number, total: number, paged: boolean): string {
   return paged ? `${numText(here)} on this page, ${total.toLocaleString("en-US")} in total` : `${numText(here)} of ${total.toLocaleString("en-US")}`;
-}
-
-function afterComma(text: string): string {
-  return text && `, ${text}`;
 }
 
 function verb({ outcome, standing }: RunRow): string {
@@ -54,7 +50,7 @@ function cells(row: RunRow): string[] {
     mdText(row.agent),
     mdText(row.sets.join(", ")),
     outcomeWord(row.outcome ?? row.standing),
-    of ? `${numText(count)} of ${numText(of)}${rate === null ? afterComma(undecidedText(row)) : ` (${percentText(rate)})`}` : "–",
+    of ? `${numText(count)} of ${numText(of)}${rate === null ? afterComma(missingText(row)) : ` (${percentText(rate)})`}` : "–",
     costText(row),
     secondsText(row.duration),
     mdCode(shortCommit(row.commit)),

@@ -49,6 +49,8 @@ class HistoryRunPart(PageModel):
     num_runs: int
     stopped_by: str
     """What stopped it before its end; empty if nothing did."""
+    unread_sets: list[str]
+    """The ids of its eval sets that could not be run."""
     chosen_of: int | None
     """The cases of the whole sets, if the run had a selection of them."""
     trial_cost: float | None
@@ -135,6 +137,8 @@ class SeriesPoint(PageModel):
     """The number of trials, or of cases."""
     not_run: int
     """The number of cases that the run did not reach: then the score is of the others only."""
+    unread_sets: int
+    """The number of eval sets of the run that could not be run; 0 for the trials of a case."""
 
 
 class Series(PageModel):

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from proctor.common.safe_text import shorten
 from proctor.reports.content.agent_matrix import Row, line_up
 from proctor.reports.content.case_digest import ks_of
+from proctor.reports.content.summary import passed_cases
 from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.manifest import RunRecord
 from proctor.schema.results.run_result import CaseResult, Outcome, RunResult
-from proctor.web.pages.base import MeanFigure, Share, copy_fields, mean_figure, passed_share
+from proctor.web.pages.base import MeanFigure, PassedShare, copy_fields, mean_figure, passed_share
 from proctor.web.pages.runs.case_table import SECONDS, TOKENS, strip_of
 
 _LONGEST_WHY = 300
@@ -37,8 +38,7 @@ class MatrixHead(PageModel):
     started_at: float
     outcome: Outcome | None
     num_runs: int
-    passed: Share
-    """The share of the cases that passed; without a rate as long as some are not run."""
+    passed: PassedShare
     pass_hat: MeanFigure | None
     """The estimated probability that `k` trials of a case all pass; null if cases have one trial."""
     k: int
@@ -111,7 +111,7 @@ def _head(run: MatrixRun, result: RunResult) -> MatrixHead:
         run.record,
         run.record.summary,
         started_at=run.record.created_at,
-        passed=passed_share(result.counts, len(run.cases)),
+        passed=passed_share(passed_cases(result.counts, len(run.cases), len(run.record.unread_sets))),
         pass_hat=mean_figure(hat) if hat else None,
         k=k,
         seconds=figures.get(SECONDS),

@@ -10,7 +10,7 @@ from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.manifest import NO_ANNOTATION, RunAnnotation, RunState
 from proctor.schema.results.model_usage import run_cost
 from proctor.schema.results.run_result import Outcome
-from proctor.web.pages.base import Share, copy_fields, counts_of, passed_of
+from proctor.web.pages.base import PassedShare, copy_fields, counts_of, passed_of
 
 TREND = 12
 """The most pass rates in the trend of a row."""
@@ -52,8 +52,7 @@ class RunRow(PageModel):
     """Cases by outcome."""
     in_flight: int
     """Trials that run now, up to 15 seconds old."""
-    pass_rate: Share
-    """The share of the cases that passed; without a rate as long as some are not run."""
+    pass_rate: PassedShare
     duration: float
     """The seconds that processes spent on it."""
     cost: float | None

@@ -16,13 +16,22 @@ from proctor.reports.content.case_digest import CaseWarnings, Digest, ks_of, rul
 from proctor.reports.content.failure_causes import FailureGroup
 from proctor.reports.content.run_list import ListedRun
 from proctor.reports.content.summary import VOID
-from proctor.reports.content.symbols import UNICODE, short_names
+from proctor.reports.content.symbols import short_names
 from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.case_result import FaultRates, Repeats, ScoreRanges
 from proctor.schema.results.manifest import Judging, Manifest, RunState
 from proctor.schema.results.run_result import CaseResult, Outcome, RunResult, SetSummary
 from proctor.schema.results.score import is_counted
-from proctor.web.pages.base import MeanFigure, Share, copy_fields, mean_figure, p95, passed_share, share
+from proctor.web.pages.base import (
+    MeanFigure,
+    PassedShare,
+    Share,
+    copy_fields,
+    mean_figure,
+    p95,
+    passed_share,
+    share,
+)
 from proctor.web.pages.runs.case_table import CauseGroup
 
 # --- figures of all cases: metrics, repeats, durations and tokens -----------------------------------------------------
@@ -284,7 +293,7 @@ class Against(PageModel):
     """`previous`: the previous run of the same agent and sets; else the baseline's name."""
     created_at: float
     outcome: Outcome | None
-    pass_rate: Share
+    pass_rate: PassedShare
     worse: int | None = None
     missing: int | None = None
     """Cases that have missing verdicts, and may have fallen."""
@@ -321,10 +330,7 @@ class RunPage(PageModel):
     trials: dict[Outcome, int]
     """Trials by outcome."""
     planned_trials: int
-    pass_rate: Share
-    """The share of the cases that passed; without a rate as long as some are not run."""
-    pass_rate_text: str
-    """The same as text; empty for fewer than two cases."""
+    pass_rate: PassedShare
     flaky: int
     pass_k: list[PassK]
     """For k ≥ 2, if cases have several trials."""
@@ -373,8 +379,7 @@ def run_page(
         counts=_in_order(run.counts),
         trials=_in_order(trials),
         planned_trials=max(trials.total(), sum(one.cases * one.num_runs for one in run.sets)),
-        pass_rate=passed_share(run.counts, len(run.cases)),
-        pass_rate_text=summary.rate(run, UNICODE),
+        pass_rate=passed_share(summary.rate_of_run(run)),
         flaky=repeats.flaky,
         pass_k=pass_ks(repeats),
         metrics=figures.parts(changes, run.score_ranges),
