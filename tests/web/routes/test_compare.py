@@ -327,6 +327,9 @@ def test_a_cost_without_that_of_the_agent_is_unknown(client: TestClient, context
     assert run["cost"] is row["cost"] is listed["trial_cost"] is page["cost"] is None
     assert page["cost_text"] == row["cost_text"] == f"at least {page['money'][0]['text']}"
     assert [(part["purpose"], part["cost"]) for part in page["money"][1:]] == [("agent", None)]
+    proctor.evaluate_sync(good, SET, config=CONFIG, store=context.store_url)
+    compared = got(client, "/api/compare", base="latest~1", candidate="latest")
+    assert compared["costs"] == [row["cost_text"], "unknown"]
 
 
 def test_a_case_that_a_run_does_not_have_is_empty_there(

@@ -2484,6 +2484,11 @@ export interface components {
             unlike: components["schemas"]["UnlikeLine"][];
             /** Missing */
             missing: string[];
+            /** Costs */
+            costs: [
+                string,
+                string
+            ] | null;
             /** Markdown */
             markdown: string;
             /** Command */
@@ -4460,8 +4465,6 @@ export interface components {
             num_runs: number;
             /** Started At */
             started_at: number;
-            /** Cost */
-            cost: number | null;
         };
         /**
          * SpanPart

@@ -3,7 +3,6 @@ import { Breakable } from "../../components/text/Breakable";
 import { IntervalBar } from "../../components/charts/IntervalBar";
 import { Term } from "../../components/terms/Term";
 import { type Column, Table } from "../../components/tables/Table";
-import { moneyText } from "../../components/text/numberFormats";
 import styles from "./Compare.module.css";
 import { ciText, pairsText, probability, reaches, toneOf } from "./comparisonText";
 
@@ -121,15 +120,6 @@ function PValues({ page: { measures } }: { page: ComparisonPage }) {
   );
 }
 
-function costText(cost: number | null): string {
-  return cost === null ? "unknown" : moneyText(cost);
-}
-
-function Costs({ page: { base, candidate } }: { page: ComparisonPage }) {
-  if (base.cost === null && candidate.cost === null) return null;
-  return (
-    <p className={`${styles.cost} dim small`}>
-      Cost of the run: {costText(base.cost)} → {costText(candidate.cost)}
-    </p>
-  );
+function Costs({ page: { costs } }: { page: ComparisonPage }) {
+  return costs && <p className={`${styles.cost} dim small`}>Cost of the run: {costs.join(" → ")}</p>;
 }

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from proctor.analysis.compare.comparison_report import write_markdown
 from proctor.analysis.compare.measure_table import (
     FIGURES,
+    cost_texts,
     has_general_interval,
     interval_texts,
     is_too_few,
@@ -50,8 +51,6 @@ class Sided(PageModel):
     num_runs: int
     """Trials of each case."""
     started_at: float
-    cost: float | None
-    """US dollars; null if a price is unknown or nothing was reported."""
 
 
 class BaselineRow(PageModel):
@@ -192,6 +191,8 @@ class ComparisonPage(PageModel):
     unlike: list[UnlikeLine]
     missing: list[str]
     """Sentences about missing verdicts."""
+    costs: tuple[str, str] | None
+    """The costs of the base and of the candidate: `$0.60`, `at least $0.60`, `unknown`; null if both are unknown."""
     markdown: str
     """The comparison for a pull request."""
     command: str
@@ -226,6 +227,7 @@ def comparison_page(
         changed_cases=lone(comparison.changed_cases),
         unlike=difference_lines(comparison.unlike),
         missing=missing_texts(comparison),
+        costs=cost_texts(comparison),
         markdown=_markdown(comparison),
         command=_command(comparison, sides) + store,
     )
