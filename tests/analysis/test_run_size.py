@@ -9,6 +9,7 @@ from proctor.analysis.compare.compare_cases import CompareOptions, compare_cases
 from proctor.analysis.power.plan import Sample, SizeAsked, TrialTook, sentence_of, size_for
 from proctor.schema.analysis.comparison import Change
 from proctor.schema.analysis.power_plan import MeasureSize
+from proctor.stats.power import ScoreSize
 from tests.analysis.compare.comparisons import cases, side
 
 
@@ -69,6 +70,12 @@ def test_drop_is_detected_if_and_only_if_it_reaches_the_detectable_one(
         assert not sees
     elif abs(found.detectable - detect) > 2e-4:
         assert sees == (detect > found.detectable)
+
+
+@pytest.mark.parametrize("reach", [10.0, 1e30, 1e99])
+def test_number_of_cases_is_computed_for_every_range(reach: float) -> None:
+    needed = ScoreSize(0.0, reach, 0.05, 0.8).cases(0.1, 1)
+    assert needed == pytest.approx(7.906 * reach / 0.1, rel=0.01)
 
 
 SENTENCES = {

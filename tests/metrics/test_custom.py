@@ -27,7 +27,7 @@ from proctor.schema.format.case import ConversationScenario
 from proctor.schema.format.config import CustomMetricConfig, EvalConfig
 from proctor.schema.format.criterion import BaseCriterion
 from proctor.schema.format.result import EvalStatus
-from proctor.schema.results.score import MetricScore, Outcome, Score, mean_score
+from proctor.schema.results.score import LARGEST_SCORE, MetricScore, Outcome, Score, mean_score
 from tests.metrics.invocations import turn, view
 
 TWO_TURNS = view([turn("a"), turn("b")], [turn("a"), turn("x")])
@@ -404,6 +404,11 @@ def test_decorator_reads_its_arguments_with_a_range_of_0_to_1_by_default() -> No
 def test_an_infinite_maximum_is_no_upper_limit_in_every_declaration() -> None:
     facts = MetricFacts(name="count", description="Calls.", maximum=math.inf)
     assert (facts.maximum, facts.score_range, facts.score_limits) == (None, None, (0.0, math.inf))
+
+
+def test_a_limit_as_large_as_the_largest_score_is_no_limit() -> None:
+    facts = MetricFacts(name="count", description="Calls.", minimum=-LARGEST_SCORE, maximum=LARGEST_SCORE)
+    assert (facts.minimum, facts.maximum, facts.score_range) == (-math.inf, None, None)
 
 
 @pytest.mark.slow

@@ -57,8 +57,11 @@ class MetricFacts:
     A metric whose criterion supplies the expected values replaces it in the facts of the instance."""
 
     def __post_init__(self) -> None:
-        if self.maximum == inf:
-            object.__setattr__(self, "maximum", None)  # there is one form of "no upper limit"
+        # there is one form of "no limit", also for a config, which cannot leave a limit out and writes a very large one
+        if self.maximum is not None and self.maximum >= LARGEST_SCORE:
+            object.__setattr__(self, "maximum", None)
+        if self.minimum <= -LARGEST_SCORE:
+            object.__setattr__(self, "minimum", -inf)
 
     @property
     def score_range(self) -> tuple[float, float] | None:

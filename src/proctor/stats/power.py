@@ -70,6 +70,8 @@ _FEWEST = 3
 """Cases from which Student's t is used, and of which trials can show whether they resemble each other."""
 _FEW = 50
 """Cases up to which it differs from the normal quantile."""
+_SMALL_SHARE = 1e-6
+"""The probability below which the binomial distribution is that of Poisson, and numbers become too large to compute exactly."""
 
 
 class Size(Protocol):
@@ -183,6 +185,8 @@ def _power_quantile(power: float) -> float:
 
 def _fewest_with(fewest: int, share: float, power: float, each: int = 1) -> int:
     """Return how many cases of so many trials (`each`) have at least `fewest` that fail, each with the probability `share`."""
+    if share < _SMALL_SHARE:  # the number is inversely proportional to it, by Poisson's distribution
+        return ceil(_fewest_with(fewest, _SMALL_SHARE, power, each) * (_SMALL_SHARE / share))
 
     def are_enough(cases: int) -> bool:
         return 1 - at_most(fewest - 1, cases * each, share) >= power

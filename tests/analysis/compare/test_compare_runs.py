@@ -253,6 +253,12 @@ class Boundless(Revenue):
         return MetricScore(-1.7e308)
 
 
+class Margin(Revenue):
+    """At most 10 000."""
+
+    facts = replace(Revenue.facts, name="margin", maximum=10_000.0)
+
+
 OWN: dict[str, Any] = {
     "criteria": {"warmth": 0.4, "revenue": 1.0},
     "custom_metrics": {
@@ -266,6 +272,26 @@ def mute(text: str) -> str:
     if text == "bob":
         raise RuntimeError("down")
     return polite(text)
+
+
+def test_a_stored_run_keeps_the_only_limit_of_a_metric(store: Path) -> None:
+    own = {"margin": {"code_config": {"name": f"{__name__}.Margin"}}}
+    fresh = run(store, config={"criteria": {"margin": 1.0}, "custom_metrics": own})
+    stored = proctor.load_run(fresh.run_id, store=store)
+    assert fresh.score_ranges == stored.score_ranges
+    assert stored.score_ranges["margin"] == (-inf, 10_000.0)
+
+
+def test_a_range_up_to_the_largest_score_is_none(store: Path) -> None:
+    interval = {"min_value": 0, "max_value": 1e100}
+    info = {"metric_name": "warmth", "metric_value_info": {"interval": interval}}
+    own = {"code_config": {"name": f"{__name__}.warmth"}, "metric_info": info}
+    for agent in (polite, rude):
+        run(store, agent, config={"criteria": {"warmth": 0.4}, "custom_metrics": {"warmth": own}})
+    measured = proctor.compare_sync(store=store).measure("warmth")
+    assert -10 < measured.low <= measured.high < 10
+    planned = proctor.plan_sync("previous", metrics=["warmth"], store=store).measures[0]
+    assert any("does not define its score range" in note for note in planned.notes)
 
 
 @pytest.mark.slow
@@ -352,6 +378,31 @@ def test_seconds_and_dollars_of_a_trial_are_paired_by_case(store: Path) -> None:
     assert seconds.candidate > seconds.base >= 0.2
     in_memory = proctor.compare_sync(base, candidate)
     assert in_memory.measure("trial_cost").candidate == pytest.approx(cost.candidate)
+
+
+class PaidAtFirst(Paid):
+    """Reports usage in the first trial of a case only."""
+
+    def __init__(self, tokens: int) -> None:
+        super().__init__(tokens)
+        self.answered = set[str]()
+
+    async def __call__(self, text: str) -> Any:
+        """Answer, with the usage of the first answer to a text."""
+        if text in self.answered:
+            return polite(text)
+        self.answered.add(text)
+        return await super().__call__(text)
+
+
+@pytest.mark.slow
+def test_cost_of_a_trial_is_the_mean_of_the_trials_that_reported_usage(store: Path) -> None:
+    pytest.importorskip("genai_prices")
+    base, candidate = (run(store, PaidAtFirst(tokens), num_runs=2) for tokens in (1_000, 4_000))
+    for found in (proctor.compare_sync(store=store), proctor.compare_sync(base, candidate)):
+        cost = found.measure("trial_cost")
+        assert (cost.base, cost.candidate) == pytest.approx((1_000 * 0.3e-6 + 25e-6, 4_000 * 0.3e-6 + 25e-6))
+        assert cost.pairs == 3
 
 
 def test_usage_that_one_agent_does_not_report_is_unknown_and_not_less(store: Path) -> None:

@@ -169,10 +169,10 @@ def _seconds(duration: float, turns: Iterable[Mapping[str, Any]]) -> Figures:
 
 
 def _means(trial_figures: Iterable[Figures | None]) -> Figures:
-    """Return the mean of each figure that is known of every trial that did not fail."""
-    known = [one for one in trial_figures if one is not None]
-    names = [name for name in (TRIAL_SECONDS, TRIAL_COST) if known and all(name in one for one in known)]
-    return {name: sum(one[name] for one in known) / len(known) for name in names}
+    """Return the mean of each figure over the trials that did not fail and of which it is known."""
+    figures = [one for one in trial_figures if one is not None]
+    by_name = {name: [one[name] for one in figures if name in one] for name in (TRIAL_SECONDS, TRIAL_COST)}
+    return {name: sum(values) / len(values) for name, values in by_name.items() if values}
 
 
 # --- Which cases belong together ---------------------------------------------------------------------------------------

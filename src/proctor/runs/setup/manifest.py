@@ -306,6 +306,7 @@ def _metric(bound: BoundMetric, criterion: BaseCriterion | None, modules: str) -
     prompts = prompts_of(bound.metric) if bound.judge else {}
     if bound.judge:
         definition |= {"judge": bound.judge, "prompts": prompts}
+    both_known = bound.facts.score_range
     return MetricManifest(
         name=bound.name,
         definition=json_hash(definition),
@@ -316,8 +317,9 @@ def _metric(bound: BoundMetric, criterion: BaseCriterion | None, modules: str) -
         judge=bound.judge,
         judge_code=bound.judge_code,
         prompts=prompts,
-        score_range=bound.facts.score_range,
-        lowest_score=None if bound.facts.score_range or bound.facts.minimum == -inf else bound.facts.minimum,
+        score_range=both_known,
+        lowest_score=None if both_known or bound.facts.minimum == -inf else bound.facts.minimum,
+        highest_score=None if both_known else bound.facts.maximum,
     )
 
 

@@ -62,12 +62,17 @@ class MetricManifest(WireModel):
     score_range: tuple[float, float] | None = None
     """The lowest and the highest score; `None` if one of them has no limit, and in runs of older versions."""
     lowest_score: float | None = None
-    """The lowest score of a metric without a `score_range`; `None` in runs of older versions."""
+    """The lowest score of a metric without a `score_range`; `None` without a limit, and in runs of older versions."""
+    highest_score: float | None = None
+    """The highest score of a metric without a `score_range`; `None` without a limit, and in runs of older versions."""
 
     @property
     def score_limits(self) -> tuple[float, float] | None:
-        """The lowest and the highest score, which is infinite without a limit; `None`: unknown."""
-        return self.score_range if self.lowest_score is None else (self.lowest_score, inf)
+        """The lowest and the highest score, which are infinite without a limit; `None`: unknown."""
+        low, high = self.lowest_score, self.highest_score
+        if self.score_range or (low is None and high is None):
+            return self.score_range
+        return (-inf if low is None else low), (inf if high is None else high)
 
 
 class SetManifest(WireModel):
