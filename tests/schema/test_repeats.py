@@ -112,13 +112,13 @@ def test_repeats_add_up(strips: list[str]) -> None:
     assert repeats.most_trials == max(map(len, strips))
 
 
-def test_means_count_every_trial_that_has_a_score_and_know_their_cases() -> None:
+def test_means_are_over_the_cases_each_with_the_mean_of_its_trials_that_have_a_score() -> None:
     found = run(case("PP", 1.0, 0.5), case("PE", 0.0, None), case("F", None)).means["match"]
-    assert found.value == pytest.approx(0.5)
+    assert found.value == pytest.approx((0.75 + 0.0) / 2)
     assert (found.cases, found.values) == (2, 3)
     assert found.low is not None
     assert found.high is not None
-    assert found.low < 0.5 < found.high
+    assert found.low < 0.375 < found.high
 
 
 def test_means_stay_when_the_scores_of_the_trials_were_dropped() -> None:

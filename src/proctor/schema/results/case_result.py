@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -200,6 +200,7 @@ class Repeats:
         """Cases of which some trials passed and some failed."""
         self._counts: Counter[tuple[int, int]] = Counter()  # (passed, trials) of a case
         self._means: dict[str, ClusteredMean] = {}
+        self._scored = Counter[str]()  # trials that have a score of a metric
         self._split = split
         for case in cases:
             self.add(case)
@@ -227,7 +228,8 @@ class Repeats:
         for name, (score, trials) in scores.items():
             if name not in self._means:
                 self._means[name] = ClusteredMean()
-            self._means[name].add(score, trials)
+            self._means[name].add(score, 1)
+            self._scored[name] += trials
 
     @property
     def most_trials(self) -> int:
@@ -266,7 +268,7 @@ class Repeats:
         *,
         confidence: float = CONFIDENCE,
     ) -> dict[str, Mean]:
-        """Return each metric's mean over all trials that have a score, its standard error clustered by case.
+        """Return the mean of each metric over the cases, each with the mean of its trials that have a score.
 
         The interval of a mean is within the range of the metric, if `ranges` has it.
         """
@@ -274,7 +276,9 @@ class Repeats:
             name: mean.result(confidence=confidence, within=ranges.get(name))
             for name, mean in self._means.items()
         }
-        return {name: mean for name, mean in means.items() if mean is not None}
+        return {
+            name: replace(mean, values=self._scored[name]) for name, mean in means.items() if mean is not None
+        }
 
     def _mean_of(self, estimate: Callable[[int, int, int], float], k: int) -> Mean | None:
         if k < 1:

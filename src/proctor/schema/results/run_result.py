@@ -186,7 +186,7 @@ class RunResult:
 
     @property
     def means(self) -> dict[str, Mean]:
-        """Each metric's mean over all trials, with a standard error clustered by case and its 95 % CI."""
+        """Each metric's mean over the cases, with its standard error and 95 % CI; a case has the mean of its trials."""
         return self.repeats.means(self.score_ranges)
 
     def pass_hat(self, k: int) -> float | None:
