@@ -120,11 +120,8 @@ def bless(
     """
     runs = as_store(store)
     ended = EndedCases.read(runs, find_current_run(runs, run))
-    open_file: OpenFile = open_cases
-    if ended.manifest.options.get("allow_duplicate_ids"):  # which case is `a#2` depends on the whole file
-        open_file = lambda path, _: open_eval_set(path, allow_duplicate_ids=True, validate=False)  # noqa: E731 - it is one expression
     return bless_opened(
-        open_file,
+        open_cases,
         ended,
         _cases_named(ended, cases) if cases else None,
         trial,
@@ -145,6 +142,8 @@ def bless_opened(
     root: Path | None,
 ) -> list[Blessing]:
     """As `bless`, with another way to open a file; `cases` are planned ones, `None`: all that failed."""
+    if run.manifest.options.get("allow_duplicate_ids"):  # which case is `a#2` depends on the whole file
+        open_file = lambda path, _: open_eval_set(path, allow_duplicate_ids=True, validate=False)  # noqa: E731 - it is one expression
     chosen = _Chosen(run, trial, on_case)
     picked = list(chosen.pick(cases))
     blessings = []

@@ -95,6 +95,23 @@ def test_the_lines_are_those_of_the_command(project: Path, asked: TestClient) ->
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("name", ["two.evalset.yaml", "two.evalset.json"])
+def test_the_second_case_with_an_id_is_written_by_itself(project: Path, asked: TestClient, name: str) -> None:
+    text = "cases:\n- case: a\n  ask: hi\n  expect: You sent hi.\n- case: b\n  ask: no call\n  expect: Hm.\n"
+    Path("two.evalset.yaml").write_text(text)
+    if name.endswith(".json"):
+        in_this_process("convert", "two.evalset.yaml", name)
+    before = Path(name).read_text().replace('"b"', '"a"').replace("case: b", "case: a")
+    Path(name).write_text(before)
+    Path("text.json").write_text('{"criteria": {"response_match_score": 1.0}}')
+    run(project, f"agent.py {name} --config text.json --allow-duplicate-ids")
+    page = preview(asked)
+    assert [(one["eval_id"], one["status"]) for one in page["cases"]] == [("a#2", "changes")]
+    assert write(asked, page["etag"], [1]).json()["files"] == [{"path": name, "cases": ["a#2"]}]
+    assert Path(name).read_text() == before.replace("Hm.", "You sent no call.")
+
+
+@pytest.mark.slow
 def test_only_what_was_accepted_is_written(project: Path, asked: TestClient) -> None:
     page = preview(asked)
     done = write(asked, page["etag"], [1])
