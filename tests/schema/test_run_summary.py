@@ -16,7 +16,9 @@ UNPRICED = Spent(purpose="judge", unpriced=1)
     ("attempts", "unreported", "spent", "cost"),
     [
         pytest.param(4, 0, [AGENT, JUDGE], 0.10, id="all purposes, over the trials"),
-        pytest.param(4, 2, [AGENT, JUDGE], 0.20, id="without attempts that reported no usage"),
+        pytest.param(4, 2, [AGENT], 0.15, id="without attempts that reported no usage"),
+        pytest.param(4, 2, [AGENT, JUDGE], 0.175, id="judges scored attempts that reported no usage"),
+        pytest.param(2, 2, [AGENT], None, id="no attempt reported usage"),
         pytest.param(1, 0, [AGENT, UNPRICED], None, id="a price is unknown"),
         pytest.param(1, 0, [JUDGE], None, id="the agent reported no usage"),
         pytest.param(1, 0, [], None, id="nothing was reported"),

@@ -1,6 +1,7 @@
 """Looking back, as a page."""
 
 import json
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from statistics import fmean, stdev
@@ -15,6 +16,7 @@ from proctor.web.pages.bundle.single_file import json_pieces
 from proctor.web.pages.bundle.store_pages import StoreExtras
 from proctor.web.pages.runs.run_trends import TrendRun, _since_text
 from proctor.web.server.context import ServerContext
+from tests.scenarios.judges.test_costs import CONFIG as JUDGED, Judge
 
 EVIL = "evil </script>\x1b[2J"
 
@@ -241,3 +243,24 @@ def test_the_cost_of_a_trial_has_the_interval_of_the_mean_over_the_cases(
         in_file = dict(StoreExtras(store).related_pages([several]))
         costs_in_file = "".join(json_pieces(in_file[f"/api/history/costs?run={one}&run={several}"]))
     assert json.loads(costs_in_file) == found
+
+
+@pytest.mark.slow
+def test_the_cost_of_a_trial_has_parts_and_no_interval_where_judges_scored_trials_without_usage(
+    client: TestClient, context: ServerContext
+) -> None:
+    asked = Counter[str]()
+
+    def sometimes(text: str) -> list[Event] | str:
+        asked[text] += 1
+        return priced_agent(text) if asked[text] == 1 else f"You wrote {text}"
+
+    cases = eval_set("a", "bb", "c" * 40)
+    run = proctor.evaluate_sync(
+        sometimes, cases, config=JUDGED, judge=Judge(), num_runs=2, store=context.store_url
+    )
+    agent, *judges = run.spent
+    (listed,) = got(client)["runs"]
+    assert listed["trial_cost"] == pytest.approx(agent.cost / 3 + sum(judge.cost for judge in judges) / 6)
+    found = client.get("/api/history/costs", params={"run": [run.run_id]}).json()
+    assert found == {"items": [], "left_out": 0}

@@ -58,7 +58,7 @@ class HistoryRun:
     chosen_of: int | None = None
     """The cases of the largest run of its sets, if it had a selection with fewer; `None`: it had all, or none is known to have more."""
     trial_cost: float | None = None
-    """US dollars per attempt at a trial that reported usage, agent and judges together; `None`: unknown, or only some sets are looked at."""
+    """US dollars per attempt at a trial, agent, simulated user and judges together; `None`: unknown, or only some sets are looked at."""
 
     def __bool__(self) -> bool:
         return self.outcome is Outcome.PASSED

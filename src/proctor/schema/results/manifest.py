@@ -263,7 +263,7 @@ class RunSummary(WireModel):
 
     @property
     def trial_cost(self) -> float | None:
-        """The mean cost of the attempts at trials that reported usage, in US dollars, agent and judges together; `None`: unknown."""
+        """The mean cost of an attempt at a trial in US dollars, agent, simulated user and judges together; `None`: unknown."""
         return trial_cost(self.spent, self.attempts, self.unreported)
 
     @property

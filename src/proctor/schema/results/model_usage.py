@@ -93,12 +93,16 @@ def run_cost(spent: Iterable[Spent], unreported: int = 0) -> float | None:
 
 
 def trial_cost(spent: Iterable[Spent], attempts: int, unreported: int) -> float | None:
-    """Return the mean cost in US dollars of the attempts at trials without those that are `unreported` (see `run_cost`).
+    """Return the mean cost in US dollars of an attempt at a trial; `None`: unknown.
 
-    `None`: unknown.
+    The agent's part is the mean of the attempts that are not `unreported` (see `run_cost`); that of simulated users and judges is
+    the mean of all attempts.
     """
-    cost, reported = run_cost(spent), attempts - unreported
-    return cost / reported if cost is not None and reported > 0 else None
+    usages, reported = list(spent), attempts - unreported
+    if reported <= 0 or (cost := run_cost(usages)) is None:
+        return None
+    of_agent = known_cost(one for one in usages if one.purpose == "agent")
+    return of_agent / reported + (cost - of_agent) / attempts
 
 
 # --- The estimate of a run, before it starts -------------------------------------------------------------------------

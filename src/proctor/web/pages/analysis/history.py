@@ -54,7 +54,7 @@ class HistoryRunPart(PageModel):
     chosen_of: int | None
     """The cases of the whole sets, if the run had a selection of them."""
     trial_cost: float | None
-    """US dollars per attempt at a trial that reported usage: per case, a run with more trials would seem more expensive. Null: unknown."""
+    """US dollars per attempt at a trial: per case, a run with more trials would seem more expensive. Null: unknown."""
 
 
 class TurningPart(PageModel):

@@ -48,7 +48,7 @@ class MatrixHead(PageModel):
     tokens: MeanFigure | None
     """The mean number of tokens of a turn; null: not reported."""
     cost: float | None
-    """US dollars per trial that reported usage, agent and judges together; null: unknown."""
+    """US dollars per attempt at a trial, agent, simulated user and judges together; null: unknown."""
 
 
 class MatrixCell(PageModel):

@@ -15,7 +15,7 @@ from proctor.web.pages.runs.load_run import RunPageCache
 from proctor.web.pages.runs.selected_run import SelectedRun, earlier_runs, select_run
 
 if TYPE_CHECKING:
-    from proctor.schema.results.manifest import RunRecord
+    from proctor.schema.results.manifest import RunRecord, RunSummary
     from proctor.stores.base import Store
 
 _MOST_RUNS = 8
@@ -118,7 +118,8 @@ def _since_text(sizes: Sequence[int], runs: Sequence[TrendRun]) -> str:
 def cost_intervals(store: Store, pages: RunPageCache, names: Sequence[str]) -> CostIntervals:
     """Return the confidence intervals of the costs of runs (the newest first); the evidence of all is read.
 
-    The interval is Student's for the ratio of the costs to the attempts at trials over the cases. A run has none if the cost of an executed case is unknown.
+    The interval is Student's for the ratio of the costs to the attempts at trials over the cases. A run has none if the cost of an
+    executed case is unknown, or if its mean cost is no such ratio (see `trial_cost`): only the agent's part lacks attempts.
 
     Raises:
         UnknownNameError: there is no such run, or several ids begin like this.
@@ -143,7 +144,7 @@ def _cost_interval(store: Store, pages: RunPageCache, selected: SelectedRun) -> 
         for cost, attempts in zip(extras.costs, extras.attempts, strict=False)
         if cost is not None
     ]
-    if len(costs) != _executed(run):
+    if len(costs) != _executed(run) or not _has_ratio(run.summary):
         return None
     clusters = ClusteredMean()
     for cost, attempts in costs:
@@ -152,6 +153,10 @@ def _cost_interval(store: Store, pages: RunPageCache, selected: SelectedRun) -> 
     if mean is None or mean.low is None or mean.high is None:
         return None
     return CostInterval(run_id=run.run_id, low=mean.low, high=mean.high, cases=len(costs))
+
+
+def _has_ratio(summary: RunSummary) -> bool:
+    return not summary.unreported or all(one.purpose == "agent" for one in summary.spent)
 
 
 def _executed(run: RunRecord) -> int:
