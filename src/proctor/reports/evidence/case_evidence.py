@@ -187,15 +187,18 @@ def _of_turn(
     ]
     has_findings = _has(Findings, blocks)  # they contain the reasons
     reason = [Remark(metric.name, score.reason)] if score.reason and not has_findings else []
-    earlier_kinds = {type(block) for block in earlier_blocks} - {Remark}
-    if any(
-        type(block) in earlier_kinds for block in blocks
-    ):  # the reason names the metric of the second ones
+    if _has_kind_of(earlier_blocks, blocks):  # the reason names the metric of the second ones
         yield from [*reason, *blocks]
     else:
         yield from [*blocks, *(reason if limit is None or not blocks else ())]
     if score.warning and (warning := Remark("warning", score.warning)) not in earlier_blocks:
         yield warning
+
+
+def _has_kind_of(earlier_blocks: Sequence[EvidenceBlock], blocks: Sequence[EvidenceBlock]) -> bool:
+    """Return whether one of the blocks is of the kind of an earlier one; remarks are not compared."""
+    kinds = {type(block) for block in earlier_blocks} - {Remark}
+    return any(type(block) in kinds for block in blocks)
 
 
 def _detail_blocks(
