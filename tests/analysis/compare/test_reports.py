@@ -15,6 +15,7 @@ from proctor.analysis.compare.comparison_report import (
     WRITERS,
     comparison_blocks,
     comparison_html,
+    reasons_of,
     write_comparison,
 )
 from proctor.analysis.compare.measure_table import numbers
@@ -342,7 +343,7 @@ REVIEW = f"""\
 | --- | --- | --- | --- |
 | `travel/two_turns` | now fails | 5/5 → 2/5 | `covers is 4` |
 | `travel/refund` | has missing verdicts | 5/5 → 3/5 (2 in error) | `429` |
-| `travel/hours` | now passes | 0/5 → 5/5 | `was not called` |
+| `travel/hours` | now passes | 0/5 → 5/5 | `before: was not called` |
 | `travel/cancel` | fewer trials pass | 4/5 → 3/5 | `now and then` |
 
 On these cases: the pass rate fell: significantly worse{BREAK}
@@ -392,7 +393,7 @@ def test_github_annotates_the_outcome_and_the_cases_that_moved() -> None:
         ),
         "::error title=now fails%3A travel/two_turns::5/5 -> 2/5%0Acovers is 4",
         "::error title=has missing verdicts%3A travel/refund::5/5 -> 3/5 (2 in error)%0A429",
-        "::notice title=now passes%3A travel/hours::0/5 -> 5/5%0Awas not called",
+        "::notice title=now passes%3A travel/hours::0/5 -> 5/5%0Abefore: was not called",
         "::error title=fewer trials pass%3A travel/cancel::4/5 -> 3/5%0Anow and then",
     ]
 
@@ -469,3 +470,11 @@ def test_a_difference_is_written_as_0_only_where_it_is_nothing(
     far = candidate - base
     one = Measured(name, base, candidate, far, far - apart, far + apart, p_value=0.01, pairs=9)
     assert numbers(one)[:3] == wanted
+
+
+def test_the_reason_of_a_case_whose_trials_all_pass_is_that_of_the_baseline() -> None:
+    better = ChangedCase(
+        "travel", "hours", CaseChange.WITHIN_NOISE, Trials(3, 1), Trials(3, 0), reason="was not called"
+    )
+    assert reasons_of(better) == ("", "was not called")
+    assert reasons_of(replace(better, candidate=Trials(3, 1))) == ("was not called", "")

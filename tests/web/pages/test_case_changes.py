@@ -53,6 +53,12 @@ def case(outcome: Outcome, passed: int, failed: int = 0, error: int = 0) -> Brie
         pytest.param(
             case(Outcome.ERROR, 0, error=4), case(Outcome.PASSED, 4), "better", id="in error, now passed"
         ),
+        pytest.param(
+            case(Outcome.FAILED, 7, error=1),
+            case(Outcome.FAILED, 7, error=1),
+            None,
+            id="one in error in both",
+        ),
         pytest.param(case(Outcome.NOT_RUN, 0), case(Outcome.PASSED, 4), None, id="not run, now passed"),
         pytest.param(
             case(Outcome.NOT_RUN, 0), case(Outcome.FAILED, 0, 4), "missing", id="not run, now failed"

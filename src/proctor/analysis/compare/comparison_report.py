@@ -173,15 +173,25 @@ def _case_item(case: ChangedCase, names: Mapping[str, str], look: Look, *, short
         metric = Span(case.metric, drawn=names.get(case.metric), is_data=True)
         parts.append([metric, Span(f" {was} {look.marks.arrow} {is_now}")])
         moved = f"{case.metric}={was} -> {is_now}"
-    is_before = case.change in _RECOVERED and not case.before
-    reason = Reason("before", case.reason, "before: ") if is_before else Reason("reason", case.reason)
+    reason, reason_before = reasons_of(case)
     return Item(
         case.name,
         parts,
-        [one for one in (reason, Reason("before", case.before, "before: ")) if one.text],
+        [one for one in (Reason("reason", reason), Reason("before", reason_before, "before: ")) if one.text],
         drawn_name=case.eval_id if short else None,
         record=(case.change.value.upper(), case.name, f"{before} -> {now}", moved),
     )
+
+
+def reasons_of(case: ChangedCase) -> tuple[str, str]:
+    """Return why a case did not pass in the candidate, and why it did not in the baseline; empty: it passed, or it is not known."""
+    is_before = case.change in _RECOVERED or case.candidate.passed == case.candidate.total
+    return ("", case.reason) if is_before and not case.before else (case.reason, case.before)
+
+
+def _reason_text(case: ChangedCase) -> str:
+    reason, reason_before = reasons_of(case)
+    return "; ".join(text for text in (reason, f"before: {reason_before}" if reason_before else "") if text)
 
 
 def _next_steps(comparison: Comparison) -> Iterator[Block]:
@@ -241,7 +251,7 @@ def _review_cases(cases: Sequence[ChangedCase], most: int, look: Look) -> Table:
             [Span(case.name, is_data=True)],
             [Span(CHANGE_WORDS[case.change].state)],
             [Span(f"{trials_text(case.base)} {look.marks.arrow} {trials_text(case.candidate)}")],
-            [Span(case.reason, is_data=True, is_prose=True)] if case.reason else [],
+            [Span(text, is_data=True, is_prose=True)] if (text := _reason_text(case)) else [],
         ])
         for case in cases[:most]
     ]  # fmt: skip
@@ -373,7 +383,7 @@ def write_github(comparison: Comparison, out: TextIO) -> None:
         trials = f"{trials_text(case.base)} -> {trials_text(case.candidate)}"
         is_worse = case.change in _WORSE and case.candidate.total > 0
         state = CHANGE_WORDS[case.change].state
-        text = [trials, *([case.reason] if case.reason else [])]
+        text = [trials, *filter(None, [_reason_text(case)])]
         lines.append(annotation(level if is_worse else "notice", f"{state}: {case.name}", text))
     if (more := len(comparison.cases) - _MOST_ANNOTATED) > 0:
         lines.append(annotation("notice", "Proctor", [f"{count_text(more, 'more case')} moved"]))

@@ -19,7 +19,7 @@ from proctor.cli.own_process import end_now, preserve_import_path, report_run
 from proctor.engine.execution.run_control import CANCELLED_FROM_WITHIN, DRAIN, StopRequest, abandon_tasks
 from proctor.errors import EvalError, ProctorError, StoreError
 from proctor.reports.base import ReportOptions, is_terminal
-from proctor.reports.content.case_digest import TELLING
+from proctor.reports.content.case_digest import TELLING, WorstCases
 from proctor.reports.content.summary import exit_code
 from proctor.reports.terminal.progress import watch
 from proctor.runs.storage.open import store_option
@@ -191,11 +191,12 @@ def _show_commands(runs: Sequence[RunResult], store: str) -> Iterator[str]:
     for run in runs:
         if not run.run_id:
             continue
-        looks_closer = run.counts.keys() & TELLING  # skip a long search if every case passed
-        cases = run.cases if looks_closer else ()
-        failed = (case.eval_id for case in cases if case.outcome in TELLING)
-        first = next((f" {shlex.quote(eval_id)}" for eval_id in failed), "")
-        yield f"  run {run.run_id} · proctor show {run.run_id}{first}{store}"
+        worst_cases = WorstCases(1)
+        if run.counts.keys() & TELLING:  # skip a long search if every case passed
+            for case in run.cases:
+                worst_cases.add(case)
+        worst = "".join(f" {shlex.quote(case.eval_id)}" for case in worst_cases.problem_cases())
+        yield f"  run {run.run_id} · proctor show {run.run_id}{worst}{store}"
 
 
 def _progress_sentence(runs: Sequence[RunResult], trials_left: int) -> str:

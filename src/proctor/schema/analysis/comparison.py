@@ -118,7 +118,7 @@ class Trials:
         was, is_now = self.possible_rates, now.possible_rates
         if is_now[1] < was[0]:
             return CaseChange.FEWER_TRIALS
-        if self.passed and now.rate is None:
+        if self.passed and now.rate is None and self != now:
             return CaseChange.MISSING
         return CaseChange.MORE_TRIALS if is_now[0] > was[1] else None
 

@@ -143,8 +143,8 @@ function None({ filtered, missing, showAll }: { filtered: boolean; missing: bool
   );
 }
 
-/** Why a case fails; of one that was in error, the error, too. */
+/** Why a case did not pass, and why it did not before. */
 function Why({ reason, before }: Pick<ChangedLine, "reason" | "before">) {
-  const text = before ? `${reason}; before: ${before}` : reason;
+  const text = [reason, before && `before: ${before}`].filter(Boolean).join("; ");
   return text && <span className={styles.why} title={text}><Prose text={text} /></span>;
 }

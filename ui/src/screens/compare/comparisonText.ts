@@ -97,7 +97,7 @@ export function caseMatcher(text: string, only: string): (one: ChangedLine) => b
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   return (one) => {
     if (only && one.change !== only) return false;
-    const searched = `${one.eval_set_id}/${one.eval_id} ${one.metric} ${one.reason}`.toLowerCase();
+    const searched = `${one.eval_set_id}/${one.eval_id} ${one.metric} ${one.reason} ${one.before}`.toLowerCase();
     return words.every((word) => searched.includes(word));
   };
 }

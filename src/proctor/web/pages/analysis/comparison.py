@@ -6,7 +6,7 @@ import io
 import shlex
 from collections.abc import Mapping, Sequence
 
-from proctor.analysis.compare.comparison_report import write_markdown
+from proctor.analysis.compare.comparison_report import reasons_of, write_markdown
 from proctor.analysis.compare.measure_table import (
     FIGURES,
     cost_texts,
@@ -121,9 +121,9 @@ class ChangedLine(PageModel):
     """The deciding metric that `reason` names, otherwise the one that changed most; empty if neither has scores."""
     scores: tuple[float, float] | None
     reason: str
-    """Why it fails; of a case that now passes, why it did not before."""
+    """Why it did not pass in the candidate."""
     before: str
-    """The error of the base, if the case is no longer in error and does not pass."""
+    """Why it did not pass in the base."""
     base_position: int | None
     """Its position in the base; null if unknown."""
     candidate_position: int | None
@@ -275,9 +275,12 @@ def _measure(comparison: Comparison, measure: Measured) -> MeasuredLine:
 
 
 def _case(case: ChangedCase, places: tuple[CasePlaces, CasePlaces]) -> ChangedLine:
+    reason, before = reasons_of(case)
     return copy_fields(
         ChangedLine,
         case,
+        reason=reason,
+        before=before,
         base=_letters(case.base),
         candidate=_letters(case.candidate),
         base_text=trials_text(case.base),
