@@ -206,10 +206,9 @@ def describe_attempt(attempt: FailedAttempt) -> str:
         if attempt.latest
         else "The store has no run"
     )
-    return (
-        f"the last attempt, `{attempt.what}` ({when}), ended with a configuration error: "
-        f"{attempt.problem.splitlines()[0].removesuffix('.') if attempt.problem else 'unknown'}. {newest}"
-    )
+    problem = attempt.problem.splitlines()[0] if attempt.problem else "unknown"
+    end = "" if problem.endswith((".", "?")) else "."
+    return f"the last attempt, `{attempt.what}` ({when}), ended with a configuration error: {problem}{end} {newest}"
 
 
 def warning_of_attempt(store: Store, name: str = "") -> str:

@@ -10,6 +10,7 @@ import pytest
 
 import proctor
 from proctor.errors import SetupError
+from proctor.runs.attempts import FailedAttempt, describe_attempt
 from tests.cli.project import case, copy_of, in_this_process, make_project, write_set
 
 RECORD = Path(".proctor/store.sqlite3.attempt.json")
@@ -68,6 +69,19 @@ REFUSED = {
     "judge calibrate": ["judge", "calibrate", "latest", "--labels", "labels.csv"],
     "judge label": ["judge", "label", "latest", "bad", "--pass"],
 }
+
+
+@pytest.mark.parametrize(
+    ("problem", "shown"),
+    [
+        ("no x.", "no x. The"),
+        ("no x. Did you mean 'y'?", "no x. Did you mean 'y'? The"),
+        ("no x", "no x. The"),
+    ],
+)
+def test_the_description_of_an_attempt_has_one_full_stop_at_its_problem(problem: str, shown: str) -> None:
+    text = describe_attempt(FailedAttempt("proctor eval", problem, 0.0, latest="ab"))
+    assert f"configuration error: {shown} newest run, ab, is older" in text
 
 
 @pytest.mark.nightly(check=4)
