@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TextIO
 
-from proctor.analysis.history.pass_rates import pass_rate_blocks
+from proctor.analysis.history.pass_rates import pass_rate_blocks, unread_field, unread_lines
 from proctor.analysis.history.text import (
     metric_names,
     metric_values,
@@ -401,7 +401,9 @@ def _metric_blocks(history: RunHistory, agent: str, metric: str, look: Look) -> 
     yield Line(head, record=record)
     yield Gap()
     points = history.metrics[metric]
-    rows = [_metric_row(run, metric, points[run.run_id], look) for run in runs if run.run_id in points]
+    shown = [run for run in runs if run.run_id in points]
+    yield from unread_lines(shown)
+    rows = [_metric_row(run, metric, points[run.run_id], look) for run in shown]
     columns = [Column(), Column(), Column(wraps=True), Column(right=True), Column(wraps=True)]
     yield Table(columns, rows)
 
@@ -418,7 +420,7 @@ def _metric_row(run: HistoryRun, metric: str, point: MetricPoint, look: Look) ->
             [*join_with_dots([Span(run.agent, "dim", is_data=True), *_commit_span(run)], look)],
         ],
         (
-            "RUN", run.short, when(run.started_at), value_text(metric, point, ASCII), f"cases={point.count}",
+            "RUN", run.short, when(run.started_at), value_text(metric, point, ASCII), unread_field(run), f"cases={point.count}",
             needs.strip().replace(" ", "="), *run_fields(run),
         ),
     )  # fmt: skip

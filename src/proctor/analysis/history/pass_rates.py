@@ -45,7 +45,7 @@ def pass_rate_blocks(history: RunHistory, agent: str, look: Look) -> Iterator[Bl
     for run in runs:
         yield from _records(run, points[run.run_id], [one for one in changes if one.first is run])
     most = len(runs) if look.verbose else _MOST_RUNS if len(groups) == 1 else _FEWER_RUNS
-    yield from _unread_lines(runs[:most])
+    yield from unread_lines(runs[:most])
     if len(runs) < 2:
         return
     yield _table(runs, points, most, look)
@@ -56,7 +56,7 @@ def pass_rate_blocks(history: RunHistory, agent: str, look: Look) -> Iterator[Bl
     yield Gap()
 
 
-def _unread_lines(runs: Sequence[HistoryRun]) -> Iterator[Block]:
+def unread_lines(runs: Sequence[HistoryRun]) -> Iterator[Block]:
     """Return each eval set that could not be run, with the runs."""
     runs_by_set: defaultdict[str, list[str]] = defaultdict(list)
     for run in runs:
@@ -67,6 +67,11 @@ def _unread_lines(runs: Sequence[HistoryRun]) -> Iterator[Block]:
         yield Line([Span(name, "error", is_data=True), Span(where, "error")], indent=2)
     if runs_by_set:
         yield Gap()
+
+
+def unread_field(run: HistoryRun) -> str:
+    """Return the eval sets of a run that could not be run as a field of a plain line; empty if there are none."""
+    return f"could not be run: {', '.join(run.unread_sets)}" if run.unread_sets else ""
 
 
 def _table(runs: Sequence[HistoryRun], points: Mapping[str, MetricPoint], most: int, look: Look) -> Table:
@@ -117,7 +122,6 @@ def _rate_cells(passed: PassRate, look: Look) -> list[Spans]:
 def _records(run: HistoryRun, point: MetricPoint, changes: Sequence[RunChange]) -> Iterator[Block]:
     cases = rate_of(point)
     stopped = f"stopped by {run.stopped_by}" if cases.not_run and run.stopped_by else ""
-    unread = f"could not be run: {', '.join(run.unread_sets)}" if run.unread_sets else ""
     yield Record(
         (
             "PASS_RATE",
@@ -125,7 +129,7 @@ def _records(run: HistoryRun, point: MetricPoint, changes: Sequence[RunChange]) 
             when(run.started_at),
             rate_text(point, ASCII),
             stopped,
-            unread,
+            unread_field(run),
             f"cases={cases.of}",
             *run_fields(run),
         )

@@ -116,7 +116,9 @@ class RunChanges:
         runs = [
             one
             for one in reversed(self._looked.runs)
-            if eval_set_id in one.run.sets and self.agent_of(one) == agent
+            if eval_set_id in one.run.sets
+            and eval_set_id not in one.run.unread_sets
+            and self.agent_of(one) == agent
         ]
         stretch, sizes = runs[:1], list[RunChange]()
         for older, newer in pairwise(runs):

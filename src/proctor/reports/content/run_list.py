@@ -12,7 +12,7 @@ from typing import TextIO
 from proctor.common.json_values import JsonObject
 from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content.case_words import WORDS
-from proctor.reports.content.summary import duration, run_cost_text
+from proctor.reports.content.summary import duration, run_cost_text, unread_sets_text
 from proctor.reports.content.text_blocks import (
     Block,
     Column,
@@ -82,6 +82,7 @@ def run_data(entry: ListedRun) -> JsonObject:
         "note": entry.annotation.note,
         "starred": entry.annotation.starred,
         "sets": list(run.sets),
+        "unread_sets": list(run.unread_sets),
         "cases": run.cases,
         "num_runs": run.num_runs,
         "judgings": run.judgings,
@@ -174,6 +175,7 @@ def _cells(entry: ListedRun, look: Look) -> dict[str, Spans]:
             Span(f"{'  ' if index else ''}{count} {look.marks.outcome(outcome)}", outcome_role(outcome))
             for index, (outcome, count) in enumerate(outcome_counts(run))
         ]
+        + ([Span(f"  {unread_sets_text(len(run.unread_sets))}", "error")] if run.unread_sets else [])
         + ([Span(f"  {summary.live_text}", "active")] if summary.in_flight else []),
         "took": [Span(duration(summary.duration) if summary.duration else "", "dim")],
         "cost": [Span(run_cost_text(summary), "dim")],
@@ -220,6 +222,7 @@ def _record(entry: ListedRun) -> tuple[str, ...]:
         when(run.created_at),
         f"agent={run.agent}",
         f"sets={','.join(run.sets)}",
+        f"unread_sets={','.join(run.unread_sets)}" if run.unread_sets else "",
         f"cases={run.cases}",
         f"runs={run.num_runs}",
         *(f"{outcome.value}={count}" for outcome, count in outcome_counts(run)),

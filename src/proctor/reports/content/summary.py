@@ -67,7 +67,7 @@ def _flaky_text(flaky: int, total: int) -> str:
 def _run_parts(run: RunResult) -> Iterator[str]:
     """Return what could not be run, and why the run ended early."""
     if unread := sum(summary.failure is not None for summary in run.sets):
-        yield _unread_text(unread)
+        yield unread_sets_text(unread)
     if run.interrupted:
         yield "interrupted before the end"
     elif run.stopped_by:
@@ -132,10 +132,11 @@ class PassRate:
 def missing_text(not_run: int, unread_sets: int) -> str:
     """Return what the figures of a run leave out, to be appended: `, 7 not run, 1 set could not be run`."""
     cases = f", {not_run:,} not run" if not_run else ""
-    return f"{cases}, {_unread_text(unread_sets)}" if unread_sets else cases
+    return f"{cases}, {unread_sets_text(unread_sets)}" if unread_sets else cases
 
 
-def _unread_text(sets: int) -> str:
+def unread_sets_text(sets: int) -> str:
+    """Return how many eval sets could not be run: `1 set could not be run`."""
     return f"{count_text(sets, 'set')} could not be run"
 
 
