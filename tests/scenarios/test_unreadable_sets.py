@@ -8,17 +8,21 @@ from collections.abc import Callable
 from contextlib import closing
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import proctor
 from proctor import SetupError
+from proctor.analysis.compare.comparison_report import WRITERS, comparison_html, write_comparison
 from proctor.analysis.history.history_report import history_blocks
 from proctor.cli.eval.failed_cases import find_failed_cases
 from proctor.reports.base import ReportOptions
+from proctor.reports.content.run_list import ListedRun, run_list_blocks
 from proctor.reports.terminal.block_drawing import draw_blocks
 from proctor.runs.storage.open import open_runs
 from proctor.runs.storage.queries import RunFilter
+from proctor.schema.analysis.comparison import CaseChange, Change
 from proctor.schema.results.run_result import RunResult
 from proctor.schema.results.score import Outcome
 from proctor.web.pages.analysis.history import history_page
@@ -27,7 +31,7 @@ from proctor.web.pages.runs.load_run import brief_page, runs_page
 from proctor.web.pages.runs.matrix import MatrixRun, matrix_page
 from tests.cli.project import in_this_process
 
-SET = {
+SET: dict[str, Any] = {
     "eval_set_id": "good",
     "eval_cases": [
         {
@@ -146,6 +150,38 @@ def test_a_drawn_history_names_the_set(run: RunResult, tmp_path: Path) -> None:
     assert f"bad.evalset.json could not be run in 1 run: {history.runs[0].short}" in out.getvalue()
 
 
+def test_the_history_of_a_metric_names_the_set(run: RunResult, tmp_path: Path) -> None:
+    metric = "response_match_score"
+    line = shown_history("--store", kept_in(tmp_path), "--metric", metric)
+    assert "1 set could not be run  could not be run: bad.evalset.json  cases=1" in line
+    history = proctor.history_sync(store=kept_in(tmp_path))
+    out = io.StringIO()
+    draw_blocks(partial(history_blocks, history, metric), out, ReportOptions(width=80))
+    assert f"bad.evalset.json could not be run in 1 run: {history.runs[0].short}" in out.getvalue()
+
+
+def test_nothing_changed_in_a_set_that_never_ran(run: RunResult, tmp_path: Path) -> None:
+    for answer in ("hi", "'hi' and 'hi'"):
+        Path("agent.py").write_text(f"def root_agent(message: str) -> str:\n    return {answer!r}\n")
+        proctor.evaluate_sync(
+            "agent.py", ["good.evalset.json", "bad.evalset.json"],
+            config=CONFIG, keep_going=True, store=kept_in(tmp_path),
+        )  # fmt: skip
+    changes = proctor.history_sync(store=kept_in(tmp_path)).changes
+    assert [one.eval_set_id for one in changes] == ["good"]
+
+
+def test_the_list_of_runs_marks_the_set(run: RunResult, tmp_path: Path) -> None:
+    store = "--store", kept_in(tmp_path)
+    assert "  unread_sets=bad.evalset.json  cases=1" in in_this_process("runs", *store).stdout
+    [data] = json.loads(in_this_process("runs", *store, "--json").stdout)["runs"]
+    assert data["unread_sets"] == ["bad.evalset.json"]
+    out = io.StringIO()
+    listed_run = ListedRun(proctor.list_runs(kept_in(tmp_path))[0], run.run_id)
+    draw_blocks(partial(run_list_blocks, [listed_run], 0), out, ReportOptions(width=120))
+    assert "1 set could not be run" in out.getvalue()
+
+
 def test_what_failed_is_the_set_itself_with_all_its_cases(run: RunResult, tmp_path: Path) -> None:
     Path("bad.evalset.json").write_text(json.dumps({**SET, "eval_set_id": "mended"}))
     failed = find_failed_cases(run.run_id, kept_in(tmp_path))
@@ -163,3 +199,100 @@ def test_a_set_whose_file_is_not_known_is_not_fine(run: RunResult, tmp_path: Pat
         SetupError, match=r"bad\.evalset\.json could not be run then, and its file is not known"
     ):
         find_failed_cases(imported.run_id, kept_in(tmp_path))
+
+
+@pytest.fixture
+def whole(run: RunResult, tmp_path: Path) -> RunResult:
+    """A later run of both sets, with the same case in each."""
+    Path("bad.evalset.json").write_text(json.dumps({**SET, "eval_set_id": "mended"}))
+    return proctor.evaluate_sync(
+        "replay", ["good.evalset.json", "bad.evalset.json"], config=CONFIG, store=kept_in(tmp_path)
+    )
+
+
+UNREAD = "bad.evalset.json could not be run"
+
+
+def test_cases_of_a_set_that_the_candidate_could_not_run_are_missing_verdicts(
+    run: RunResult, whole: RunResult, tmp_path: Path
+) -> None:
+    found = proctor.compare_sync(whole.run_id, run.run_id, store=kept_in(tmp_path))
+    assert (found.outcome, found.only_base, found.missing_candidate) == (Change.INCONCLUSIVE, [], 1)
+    [case] = found.changed(CaseChange.MISSING)
+    assert (case.name, case.reason) == ("mended/one", UNREAD)
+    assert found.next_steps[0] == f"run the candidate on all cases: it left out 1 case ({UNREAD})"
+    assert not any("resume" in step for step in found.next_steps)
+    warning = f"{UNREAD} in the candidate: file not loaded: bad.evalset.json:1"
+    assert found.warnings[0].startswith(warning)
+    drawn, forms = io.StringIO(), {}
+    write_comparison(found, drawn, options=ReportOptions(width=300))
+    for name in ("text", "markdown", "json", "github"):
+        WRITERS[name](found, out := io.StringIO())
+        forms[name] = out.getvalue()
+    texts = {**forms, "terminal": drawn.getvalue(), "notebook": comparison_html(found)}
+    assert {name: UNREAD in text for name, text in texts.items()} == dict.fromkeys(texts, True)
+    [unread] = json.loads(forms["json"])["candidate"]["unread_sets"]
+    assert unread["eval_set_id"] == "bad.evalset.json"
+    assert unread["cause"].startswith("file not loaded: bad.evalset.json:1")
+
+
+def test_cases_of_a_set_that_the_base_could_not_run_are_missing_verdicts_of_the_base(
+    run: RunResult, whole: RunResult, tmp_path: Path
+) -> None:
+    found = proctor.compare_sync(run.run_id, whole.run_id, store=kept_in(tmp_path))
+    assert (found.only_candidate, found.missing_base, found.missing_candidate) == ([], 1, 0)
+    assert found.warnings[0].startswith(f"{UNREAD} in the base: ")
+
+
+def test_a_comparison_of_results_and_one_with_a_baseline_have_the_missing_verdicts(
+    run: RunResult, whole: RunResult, tmp_path: Path
+) -> None:
+    store = kept_in(tmp_path)
+    proctor.set_baseline("main", whole.run_id, store)
+    found = proctor.compare_sync(candidate=run.run_id, baseline="main", store=store)
+    in_memory = proctor.compare_sync(whole, run)
+    assert [one.outcome for one in (found, in_memory)] == [Change.INCONCLUSIVE] * 2
+    assert [one.missing_candidate for one in (found, in_memory)] == [1, 1]
+
+
+def test_a_set_that_neither_run_could_run_is_named(run: RunResult, tmp_path: Path) -> None:
+    again = proctor.evaluate_sync(
+        "replay", ["good.evalset.json", "bad.evalset.json"],
+        config=CONFIG, keep_going=True, store=kept_in(tmp_path),
+    )  # fmt: skip
+    found = proctor.compare_sync(run.run_id, again.run_id, store=kept_in(tmp_path))
+    assert found.warnings[0].startswith(f"{UNREAD} in either run: file not loaded: ")
+
+
+def test_a_set_that_a_run_just_does_not_have_has_no_missing_verdicts(
+    whole: RunResult, tmp_path: Path
+) -> None:
+    part = proctor.evaluate_sync("replay", "good.evalset.json", config=CONFIG, store=kept_in(tmp_path))
+    found = proctor.compare_sync(whole.run_id, part.run_id, store=kept_in(tmp_path))
+    assert (found.only_base, found.missing_candidate) == (["mended/one"], 0)
+
+
+def test_of_two_sets_with_one_id_the_unread_one_has_missing_verdicts(tmp_path: Path) -> None:
+    store, [one] = kept_in(tmp_path), SET["eval_cases"]
+    paths = [tmp_path / "a.evalset.json", tmp_path / "b.evalset.json"]
+    for path, eval_id in zip(paths, ("one", "two"), strict=True):
+        path.write_text(json.dumps({**SET, "eval_cases": [{**one, "eval_id": eval_id}]}))
+    proctor.evaluate_sync("replay", paths, config=CONFIG, store=store)
+    paths[1].write_text("{")
+    proctor.evaluate_sync("replay", paths, config=CONFIG, keep_going=True, store=store)
+    found = proctor.compare_sync(store=store)
+    assert (found.missing_candidate, found.only_base) == (1, [])
+
+
+def test_a_run_until_decided_is_not_green_without_a_set(
+    run: RunResult, whole: RunResult, tmp_path: Path
+) -> None:
+    Path("bad.evalset.json").write_text("{")
+    again = proctor.evaluate_sync(
+        "replay", ["good.evalset.json", "bad.evalset.json"], config=CONFIG, keep_going=True,
+        store=kept_in(tmp_path), against=whole.run_id, until_decided=True, num_runs=2,
+    )  # fmt: skip
+    found = proctor.compare_sync(whole.run_id, again.run_id, store=kept_in(tmp_path))
+    assert found.look is not None
+    assert (found.passed, found.only_base) == (False, [])
+    assert found.changed(CaseChange.MISSING)[0].reason == UNREAD

@@ -46,6 +46,19 @@ def find_differences(
     return list(dict.fromkeys(differences))
 
 
+def unread_differences(base: Mapping[str, str], candidate: Mapping[str, str]) -> Iterator[RunDifference]:
+    """Yield the eval sets that a run could not run, by name with the cause."""
+    for name, cause in {**base, **candidate}.items():
+        run = (
+            "either run"
+            if name in base and name in candidate
+            else "the base"
+            if name in base
+            else "the candidate"
+        )
+        yield RunDifference("set", f"{name} could not be run in {run}: {cause}")
+
+
 def case_differences(
     changed: Sequence[str], only_base: Sequence[str], only_candidate: Sequence[str], *, keep_changed: bool
 ) -> Iterator[RunDifference]:
@@ -88,7 +101,10 @@ def manifest_of_result(run: RunResult) -> tuple[Manifest, Judging]:
     """Return the manifest and the scoring record of a result that is in no store."""
     from proctor.schema.results.manifest import AgentManifest, SetManifest
 
-    sets = [SetManifest(eval_set_id=one.eval_set_id, num_runs=one.num_runs) for one in run.sets]
+    sets = [
+        SetManifest(eval_set_id=one.eval_set_id, failure=one.failure, num_runs=one.num_runs)
+        for one in run.sets
+    ]
     judged = [
         JudgedSet(eval_set_id=one.eval_set_id, config={"criteria": {**one.criteria}}) for one in run.sets
     ]

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
+from proctor.analysis.compare.absent_cases import AbsentCases
 from proctor.analysis.compare.compare_cases import CompareOptions, compare_cases
 from proctor.analysis.compare.sides import Side, side_cases
 from proctor.schema.analysis.comparison import PASSED, ComparedRun, Comparison, Look
@@ -59,7 +60,7 @@ def draw(number: int) -> Drawn:
         complete.append(_cases(design, drawn, [{}] * len(drawn)))
         hidden.append(_cases(design, drawn, gone))
         is_complete &= not any(gone)
-    for side, left_out in enumerate((options.base_left_out, options.candidate_left_out)):
+    for side, left_out in enumerate((options.base_absent.left_out, options.candidate_absent.left_out)):
         if left_out and not design.unequal:
             hidden[side] = [one for one in hidden[side] if random.random() > design.missing[side]] or hidden[
                 side
@@ -136,9 +137,9 @@ def _draw_options(random: Random) -> CompareOptions:
         deterministic=random.random() < 0.05,
         ranges=RANGES,
         apart=frozenset(random.sample([PASSED, *RANGES], 1)) if random.random() < 0.1 else frozenset(),
-        candidate_left_out=random.random() < 0.1,
+        candidate_absent=AbsentCases(left_out=random.random() < 0.1),
         look=Look(1, 3, 0.02, 0.01) if random.random() < 0.1 else None,
-        base_left_out=random.random() < 0.1,
+        base_absent=AbsentCases(left_out=random.random() < 0.1),
     )
 
 

@@ -7,6 +7,7 @@ from random import Random
 import pytest
 from hypothesis import given, strategies as st
 
+from proctor.analysis.compare.absent_cases import AbsentCases
 from proctor.analysis.compare.compare_cases import CompareOptions, compare_cases
 from proctor.analysis.compare.measure_table import numbers
 from proctor.analysis.compare.measures import PairedScore, lower_bound, p_value_by_case
@@ -172,7 +173,7 @@ def test_drop_in_general_that_missing_verdicts_admit_is_an_error() -> None:
 def test_cases_that_were_left_out_are_missing_verdicts() -> None:
     base, now = [case(str(n), "P") for n in range(20)], [case(str(n), "P") for n in range(10)]
     assert compared(base, now).outcome is UNSEEN
-    found = compared(base, now, candidate_left_out=True)
+    found = compared(base, now, candidate_absent=AbsentCases(left_out=True))
     assert (found.outcome, found.missing_candidate, found.only_base) == (BROKEN, 10, [])
     assert (found.left_out, compared(base, now).left_out) == ((0, 10), (0, 0))
 
@@ -182,7 +183,7 @@ def test_cases_that_the_base_left_out_may_have_passed_there(verdict: str, outcom
     base = [case(str(n), "P") for n in range(10)]
     now = [*base, *(case(str(n), verdict) for n in range(10, 20))]
     assert compared(base, now).outcome is UNSEEN
-    found = compared(base, now, base_left_out=True)
+    found = compared(base, now, base_absent=AbsentCases(left_out=True))
     assert (found.outcome, found.missing_base, found.only_candidate) == (outcome, 10, [])
     assert found.left_out == (10, 0)
 

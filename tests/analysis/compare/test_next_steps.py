@@ -3,6 +3,7 @@
 import pytest
 import scipy
 
+from proctor.analysis.compare.absent_cases import LEFT_OUT
 from proctor.analysis.compare.error_rates import POWER
 from proctor.analysis.compare.next_steps import (
     FEWEST_TRIALS,
@@ -11,7 +12,6 @@ from proctor.analysis.compare.next_steps import (
     next_steps,
     trials_to_show,
 )
-from proctor.analysis.compare.sides import LEFT_OUT
 from proctor.runs.setup.judge_and_user import AN_OBJECT
 from proctor.schema.analysis.comparison import (
     CaseChange,

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import fsum
 
+from proctor.analysis.compare.absent_cases import NONE_ABSENT, AbsentCases
 from proctor.analysis.compare.error_rates import Detectable, ErrorBudget, detectable_drop, divide_error
 from proctor.analysis.compare.futility import FUTILE, Ahead, chance_to_decide
 from proctor.analysis.compare.measures import (
@@ -76,9 +77,9 @@ class CompareOptions:
     """By metric the lowest and the highest score, where these are known."""
     apart: frozenset[str] = frozenset()
     """What was scored differently, and so decides nothing: metrics, and `passed`."""
-    base_left_out: bool = False
-    candidate_left_out: bool = False
-    """Whether a run left out cases of its sets (`--limit`, `--tag` …): their verdicts are missing."""
+    base_absent: AbsentCases = NONE_ABSENT
+    candidate_absent: AbsentCases = NONE_ABSENT
+    """The cases of the other run that a run left out, or could not run: their verdicts are missing."""
     by_test_alone: bool = False
     """Whether a test is significant without its interval: for the worst values of missing verdicts, see `by_case`."""
     look: Look | None = None
@@ -153,8 +154,8 @@ def compare_cases(base: Side, candidate: Side, options: CompareOptions) -> Compa
     "No regression" is the lower test of D. J. Schuirmann, J. Pharmacokinetics and Biopharmaceutics 15 (1987), 657-680.
     """
     pairs = pair(
-        base.cases, candidate.cases, keep_changed=options.keep_changed, base_left_out=options.base_left_out,
-        candidate_left_out=options.candidate_left_out,
+        base.cases, candidate.cases, keep_changed=options.keep_changed, base_absent=options.base_absent,
+        candidate_absent=options.candidate_absent,
     )  # fmt: skip
     options = replace(options, ranges=credible_ranges(pairs, options.ranges))
     planned = max(1, base.run.num_runs), max(1, candidate.run.num_runs)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
+from proctor.analysis.compare.absent_cases import absent_cases
 from proctor.analysis.compare.sides import KnownSide, side_of_result, side_of_run
 from proctor.common.registry import METRICS
 from proctor.errors import ProctorError, SetupError, SetupProblems
@@ -148,6 +149,7 @@ def _compare(base: KnownSide, candidate: KnownSide, request: _Request) -> Compar
         find_differences,
         knows_cases,
         stopping_differences,
+        unread_differences,
     )
     from proctor.runs.setup.judge_and_user import AN_OBJECT
 
@@ -163,6 +165,7 @@ def _compare(base: KnownSide, candidate: KnownSide, request: _Request) -> Compar
     comparison = compare_cases(before, now, options)
     comparison.next_steps = _next_steps(comparison, base, candidate, options, request)
     comparison.unlike = [
+        *unread_differences(before.run.unread_sets, now.run.unread_sets),
         *case_differences(
             comparison.changed_cases,
             comparison.only_base,
@@ -208,8 +211,8 @@ def _compare_options(base: KnownSide, candidate: KnownSide, request: _Request) -
         keep_changed=request.keep_changed_cases,
         ranges=score_ranges([*base[1][1].sets, *candidate[1][1].sets]),
         apart=frozenset() if request.keep_changed_metrics else _incomparable(base, candidate),
-        base_left_out=_left_out_cases(manifests[0]),
-        candidate_left_out=_left_out_cases(manifests[1]),
+        base_absent=absent_cases(*manifests),
+        candidate_absent=absent_cases(*reversed(manifests)),
     )
 
 
@@ -228,15 +231,6 @@ def _incomparable(base: KnownSide, candidate: KnownSide) -> frozenset[str]:
 def _requires_proof(base: Manifest, candidate: Manifest) -> bool:
     """Return whether the candidate was run until a drop larger than a given margin was ruled out against this base."""
     return candidate.against == base.run_id and candidate.options.get("margin") is not None
-
-
-def _left_out_cases(manifest: Manifest) -> bool:
-    """Return whether a run left out cases of its sets by an option."""
-    return "--failed" in manifest.command or any(manifest.options.get(name) for name in _CHOOSES_CASES)
-
-
-_CHOOSES_CASES = ("limit", "tags", "changed_since", "shard")
-"""The options that leave out cases without a name for each. The manifest of a joined run has no `shard`: it has all cases."""
 
 
 def check_deterministic(side: Side) -> Side:

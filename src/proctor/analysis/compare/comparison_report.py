@@ -331,7 +331,8 @@ def _measure_data(comparison: Comparison, one: Measured) -> JsonObject:
 
 def _run_data(run: ComparedRun) -> JsonObject:
     unset = {"run_id": run.run_id or None, "against": run.against or None, "most": run.most or None}
-    return asdict(run) | unset
+    unread_sets = [{"eval_set_id": name, "cause": cause} for name, cause in run.unread_sets.items()]
+    return asdict(run) | unset | {"unread_sets": unread_sets}
 
 
 # --- forms -----------------------------------------------------------------------------------------------------------

@@ -10,13 +10,20 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from math import fsum
 from typing import TYPE_CHECKING
 
+from proctor.analysis.compare.absent_cases import LEFT_OUT, unread_text
 from proctor.analysis.compare.error_rates import POWER
-from proctor.analysis.compare.sides import LEFT_OUT
 from proctor.common.safe_text import count_text
 from proctor.engine.planning.bound_metric import FINAL_STATE
 from proctor.engine.run_options import OPTIONS
 from proctor.runs.setup.judge_and_user import AN_OBJECT
-from proctor.schema.analysis.comparison import PASSED, CaseChange, Change, ChangedCase, Comparison
+from proctor.schema.analysis.comparison import (
+    PASSED,
+    CaseChange,
+    Change,
+    ChangedCase,
+    ComparedRun,
+    Comparison,
+)
 from proctor.stats.intervals import at_most, exactly
 from proctor.stats.unequal_counts import TwoCounts, case_test
 
@@ -74,8 +81,9 @@ def next_steps(
 
 def _missing_verdicts(comparison: Comparison, resume: str) -> Iterator[str]:
     left_out = comparison.left_out[1]
-    if any(not one.candidate.total for one in _may_have_fallen(comparison)):
-        yield _run_all("candidate", left_out)
+    absent = [one for one in comparison.changed(CaseChange.MISSING) if not one.candidate.total]
+    if step := _run_all("candidate", comparison.candidate, left_out, absent):
+        yield step
     if (
         comparison.missing_candidate > left_out * max(1, comparison.candidate.num_runs)
         and comparison.candidate.run_id
@@ -86,22 +94,24 @@ def _missing_verdicts(comparison: Comparison, resume: str) -> Iterator[str]:
 def _missing_in_base(
     comparison: Comparison, base: AgentManifest, candidate: AgentManifest, resume: str, *, is_baseline: bool
 ) -> Iterator[str]:
-    if any(not one.base.total for one in _may_have_fallen(comparison)):
-        yield _run_all("base", comparison.left_out[0])
+    absent = [one for one in comparison.changed(CaseChange.MISSING) if not one.base.total]
+    if step := _run_all("base", comparison.base, comparison.left_out[0], absent):
+        yield step
     elif comparison.missing_base and comparison.base.run_id and base.reference is not None:
         source = _checkout(base, candidate, is_same=base.reference == candidate.reference)
         again = ", then store the baseline again" if is_baseline else ""
         yield f"get the missing verdicts of the base{source}{again}: {resume}"
 
 
-def _may_have_fallen(comparison: Comparison) -> list[ChangedCase]:
-    """Return the cases that one of the runs left out and that may have fallen."""
-    return [one for one in comparison.changed(CaseChange.MISSING) if one.reason == LEFT_OUT]
-
-
-def _run_all(side: str, left_out: int) -> str:
+def _run_all(side: str, run: ComparedRun, left_out: int, absent: Sequence[ChangedCase]) -> str:
+    """Return how to get the verdicts of `absent` cases that a run does not have and that may have fallen; empty if there are none."""
+    causes = {
+        LEFT_OUT: "--limit, --tag, --failed, --changed-since or --shard",
+        unread_text(run.unread_sets): unread_text(run.unread_sets),
+    }
+    reasons = dict.fromkeys(causes[one.reason] for one in absent if one.reason in causes)
     cases = count_text(left_out, "case")
-    return f"run the {side} on all cases: it left out {cases} (--limit, --tag, --failed, --changed-since or --shard)"
+    return f"run the {side} on all cases: it left out {cases} ({'; '.join(reasons)})" if reasons else ""
 
 
 _LONGEST_CONFIG = 600

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic_core import from_json
 
+from proctor.analysis.compare.absent_cases import NONE_ABSENT, AbsentCases, unread_sets
 from proctor.errors import UnknownNameError
 from proctor.schema.analysis.comparison import (
     TRIAL_COST,
@@ -63,7 +64,7 @@ def side_of_run(store: Store, reference: str | RunResult) -> KnownSide:
     run = ComparedRun(
         run_id, manifest.agent.label, sum(one.cases for one in manifest.sets), manifest.num_runs, manifest.created_at,
         run_cost(summary.spent, summary.unreported), known_cost(summary.spent),
-        against=manifest.against, most=manifest.num_runs if adds_trials(manifest, judging) else 0,
+        against=manifest.against, most=manifest.num_runs if adds_trials(manifest, judging) else 0, unread_sets=unread_sets(manifest),
     )  # fmt: skip
     priced = any(one.purpose == "agent" and not one.unpriced for one in summary.spent)
     trials = sum(one.cases * one.num_runs for one in manifest.sets)
@@ -99,15 +100,16 @@ def side_of_result(result: RunResult) -> KnownSide:
     from proctor.runs.run_differences import manifest_of_result
     from proctor.schema.results.model_usage import known_cost
 
+    conditions = manifest_of_result(result)
     run = ComparedRun(
         result.run_id, result.agent, len(result.cases), result.num_runs, result.started_at, result.cost, known_cost(result.spent),
-        against=result.against, most=result.num_runs if result.at_most else 0,
+        against=result.against, most=result.num_runs if result.at_most else 0, unread_sets=unread_sets(conditions[0]),
     )  # fmt: skip
     priced = any(one.purpose == "agent" and not one.unpriced for one in result.spent)
     few = sum(len(case.trials) for case in result.cases) <= MOST_TRIALS
     figures = {at: figures_of_case(one, priced=priced) for at, one in enumerate(result.cases) if few}
     cases = [*side_cases((("", case) for case in result.cases), figures)]
-    return Side(run, cases), manifest_of_result(result)
+    return Side(run, cases), conditions
 
 
 # --- Duration and cost of each trial, from its evidence ---------------------------------------------------------------
@@ -213,12 +215,8 @@ class Pairs:
     only_candidate: list[str] = field(default_factory=list)
     changed: list[str] = field(default_factory=list)
     """`set/case` of those whose content differs."""
-
-    @property
-    def left_out(self) -> tuple[int, int]:
-        """How many cases the base and the candidate left out."""
-        base = sum(before is _NOT_RUN for _, before, _ in self.both)
-        return base, sum(now is _NOT_RUN for _, _, now in self.both)
+    left_out: tuple[int, int] = (0, 0)
+    """How many cases are in `both` although the base or the candidate does not have them."""
 
     @property
     def has_verdicts(self) -> bool:
@@ -324,42 +322,45 @@ def _missing_share(metric: MetricVerdict) -> float | None:
 
 
 def pair(
-    base: Iterable[SideCase],
-    candidate: Iterable[SideCase],
-    *,
-    keep_changed: bool = False,
-    base_left_out: bool = False,
-    candidate_left_out: bool = False,
-) -> Pairs:
+    base: Iterable[SideCase], candidate: Iterable[SideCase], *, keep_changed: bool = False,
+    base_absent: AbsentCases = NONE_ABSENT, candidate_absent: AbsentCases = NONE_ABSENT,
+) -> Pairs:  # fmt: skip
     """Pair the cases of two runs by eval set and id, those of one id in order.
 
-    Cases that were skipped are in no run. With `keep_changed` those with another content are paired, too. If a run left out
-    cases, those that only the other run has are paired: their verdicts are missing.
+    Cases that were skipped are in no run. With `keep_changed` those with another content are paired, too. Cases that a run left
+    out, or whose set it could not run, are paired: their verdicts are missing.
     """
     pairs = Pairs()
     known: dict[object, BriefCase] = {}
-    absent = _NOT_RUN if base_left_out else None
     there = {key: (before_hash, before) for key, before_hash, before in _cases_by_key(base, known)}
+    added: dict[Key, BriefCase] = {}
     for key, now_hash, now in _cases_by_key(candidate, known):
-        before_hash, before = there.pop(key, ("", absent))
-        if before is None:
-            pairs.only_candidate.append(_name(key))
+        if key not in there:
+            added[key] = now
             continue
+        before_hash, before = there.pop(key)
         differs = bool(before_hash and now_hash and before_hash != now_hash)
         if differs:
             pairs.changed.append(_name(key))
         if keep_changed or not differs:
             pairs.both.append((key, before, now))
-    if not candidate_left_out:
-        pairs.only_base = [*map(_name, there)]
-        return pairs
-    pairs.both.extend((key, before, _NOT_RUN) for key, (_, before) in there.items())
+    for key, now in added.items():
+        if reason := base_absent.reason(key[0]):
+            pairs.both.append((key, _not_run(reason), now))
+        else:
+            pairs.only_candidate.append(_name(key))
+    for key, (_, before) in there.items():
+        if reason := candidate_absent.reason(key[0]):
+            pairs.both.append((key, before, _not_run(reason)))
+        else:
+            pairs.only_base.append(_name(key))
+    pairs.left_out = len(added) - len(pairs.only_candidate), len(there) - len(pairs.only_base)
     return pairs
 
 
-LEFT_OUT = "left out of the run"
-"""The reason of a case that only one run has, if the other run left cases out."""
-_NOT_RUN = BriefCase(Outcome.NOT_RUN, Trials(0, 0), 0, {}, (), frozenset(), _NO_SHARES, LEFT_OUT)
+@lru_cache(16)
+def _not_run(reason: str) -> BriefCase:
+    return BriefCase(Outcome.NOT_RUN, Trials(0, 0), 0, {}, (), frozenset(), _NO_SHARES, reason)
 
 
 def _cases_by_key(

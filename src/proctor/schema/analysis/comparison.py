@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Annotated, Any, Literal
@@ -220,7 +220,7 @@ class RunDifference:
     """A difference between the two runs other than the agent's answers."""
 
     what: str
-    """`case`, `cases`, `metric`, `option`, `threshold`, `gate`, `judge`, `prompt`, `code`, `user`, `config`, `trials`, `version`, `agent`."""
+    """`set`, `case`, `cases`, `metric`, `option`, `threshold`, `gate`, `judge`, `prompt`, `code`, `user`, `config`, `trials`, `version`, `agent`."""
     text: str
     """A sentence that describes the difference."""
     expected: bool = False
@@ -258,6 +258,8 @@ class ComparedRun:
     """The id of the baseline of a run that stops when the comparison is decided; empty: none."""
     most: int = 0
     """The maximum number of trials of a case if they are added until a decision; 0: the number is fixed in advance."""
+    unread_sets: Mapping[str, str] = field(default_factory=dict)
+    """The eval sets that could not be run (`keep_going`), each with the cause."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -335,12 +337,12 @@ class Comparison:
     """Verdicts of the base that are missing: trials in error or not run."""
     missing_candidate: int = 0
     only_base: Sequence[str] = ()
-    """`set/case` of cases that only the base has: removed from the set."""
+    """`set/case` of cases that only the base has: removed from the set. Those that the candidate could not run are missing verdicts."""
     only_candidate: Sequence[str] = ()
     changed_cases: Sequence[str] = ()
     """Cases whose content differs between the runs."""
     left_out: tuple[int, int] = (0, 0)
-    """How many cases of the other run the base and the candidate left out (`--limit`, `--tag` …)."""
+    """How many cases of the other run the base and the candidate left out (`--limit`, `--tag` …), or could not run with their set."""
     look: Look | None = None
     """The sequential look at the candidate; `None` if its number of trials was fixed in advance."""
     futile: bool = False
@@ -396,8 +398,6 @@ class Comparison:
 
 
 # --- Baselines: the data of one run that a comparison needs, under a name; small enough to commit to a repository -----
-
-
 VERSION = 1
 _MOST = 10**9
 """The limit of any count; a larger number is a mistake."""

@@ -1,0 +1,68 @@
+"""Which cases that only one of two runs has are missing verdicts of the other run, and why."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from proctor.schema.results.manifest import Manifest
+
+LEFT_OUT = "left out of the run"
+"""The reason of a case that a run left out because of an option."""
+_CHOOSES_CASES = ("limit", "tags", "changed_since", "shard")
+"""The options that leave out cases without a name for each. The manifest of a joined run has no `shard`: it has all cases."""
+
+
+@dataclass(frozen=True, slots=True)
+class AbsentCases:
+    """Which cases that only the other run has are missing verdicts of a run."""
+
+    left_out: bool = False
+    """Whether the run left out cases of its sets because of an option (`--limit`, `--tag` …)."""
+    sets: frozenset[str] = frozenset()
+    """The ids of the other run's eval sets that the run does not have, if it has sets that could not be run."""
+    unread: str = ""
+    """Which sets could not be run."""
+
+    def reason(self, eval_set_id: str) -> str:
+        """Return why a case of this set is missing; empty if it is just not part of the run."""
+        if eval_set_id in self.sets:
+            return self.unread
+        return LEFT_OUT if self.left_out else ""
+
+
+NONE_ABSENT = AbsentCases()
+"""Cases that only the other run has are not part of the run."""
+
+
+def absent_cases(run: Manifest, other: Manifest) -> AbsentCases:
+    """Return which cases that only `other` has are missing verdicts of `run`.
+
+    The id of a set that cannot be read is unknown, so that any set that only `other` has may be this set.
+    """
+    unread = unread_sets(run)
+    lost = Counter(_read_sets(other)) - Counter(_read_sets(run)) if unread else Counter[str]()
+    return AbsentCases(_left_out_cases(run), frozenset(lost), unread_text(unread))
+
+
+def unread_sets(run: Manifest) -> dict[str, str]:
+    """Return the eval sets that could not be run (`keep_going`), each with the cause in one line."""
+    failures = ((one.eval_set_id, one.failure) for one in run.sets)
+    return {name: " ".join(failure.cause.split()) for name, failure in failures if failure is not None}
+
+
+def unread_text(names: Collection[str]) -> str:
+    """Return that these sets could not be run; empty if there are none."""
+    return f"{', '.join(names)} could not be run" if names else ""
+
+
+def _read_sets(run: Manifest) -> list[str]:
+    return [one.eval_set_id for one in run.sets if one.failure is None]
+
+
+def _left_out_cases(run: Manifest) -> bool:
+    """Return whether a run left out cases of its sets by an option."""
+    return "--failed" in run.command or any(run.options.get(name) for name in _CHOOSES_CASES)
