@@ -231,6 +231,7 @@ def test_cases_of_a_set_that_the_candidate_could_not_run_are_missing_verdicts(
         forms[name] = out.getvalue()
     texts = {**forms, "terminal": drawn.getvalue(), "notebook": comparison_html(found)}
     assert {name: UNREAD in text for name, text in texts.items()} == dict.fromkeys(texts, True)
+    assert f"reason: {UNREAD}" in forms["text"]
     [unread] = json.loads(forms["json"])["candidate"]["unread_sets"]
     assert unread["eval_set_id"] == "bad.evalset.json"
     assert unread["cause"].startswith("file not loaded: bad.evalset.json:1")

@@ -478,3 +478,19 @@ def test_the_reason_of_a_case_whose_trials_all_pass_is_that_of_the_baseline() ->
     )
     assert reasons_of(better) == ("", "was not called")
     assert reasons_of(replace(better, candidate=Trials(3, 1))) == ("was not called", "")
+
+
+@pytest.mark.parametrize(
+    ("base", "candidate", "expected"),
+    [
+        (Trials(1, 0), Trials(0, 0), ("why", "")),
+        (Trials(0, 0), Trials(0, 1), ("", "why")),
+        (Trials(0, 1, 1), Trials(2, 0), ("", "why")),
+    ],
+    ids=["the candidate did not run it", "the base did not run it", "it passes now"],
+)
+def test_the_reason_of_a_missing_verdict_is_of_the_run_that_has_none(
+    base: Trials, candidate: Trials, expected: tuple[str, str]
+) -> None:
+    case = ChangedCase("set", "one", CaseChange.MISSING, base, candidate, reason="why")
+    assert reasons_of(case) == expected

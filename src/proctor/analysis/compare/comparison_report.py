@@ -185,7 +185,8 @@ def _case_item(case: ChangedCase, names: Mapping[str, str], look: Look, *, short
 
 def reasons_of(case: ChangedCase) -> tuple[str, str]:
     """Return why a case did not pass in the candidate, and why it did not in the baseline; empty: it passed, or it is not known."""
-    is_before = case.change in _RECOVERED or case.candidate.passed == case.candidate.total
+    all_passed = 0 < case.candidate.total == case.candidate.passed
+    is_before = case.change in _RECOVERED or all_passed or not case.base.total
     return ("", case.reason) if is_before and not case.before else (case.reason, case.before)
 
 
