@@ -10,6 +10,7 @@ from math import sqrt
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any, Unpack
 
+from proctor.common.safe_text import count_text
 from proctor.runs.arguments import AgentLike, EvalSetLike, EvaluateOptions, sync_form
 from proctor.runs.storage.open import NoRunsError, is_open, open_runs
 from proctor.schema.results.manifest import RunState
@@ -104,7 +105,12 @@ def _by_history(estimate: Estimate, prepared: Prepared, store: Store) -> Estimat
             continue
         estimate.run_id, estimate.seen = run.run_id, len(cases)
         _add_judges(estimate, cases, judges)
-        _add(estimate, "agent", [took for case in cases if (took := _acting(case)) is not None])
+        reported = [took for case in cases if (took := _acting(case)) is not None]
+        _add(estimate, "agent", reported)
+        if 0 < len(reported) < len(cases):
+            estimate.notes.append(
+                f"the agent's calls, tokens and cost are by the {count_text(len(reported), 'case')} that reported usage"
+            )
         estimate.seconds = _time([_seconds(case) for case in cases], estimate, prepared.options.concurrency)
         if run.agent != prepared.agent_label:
             estimate.notes.append(

@@ -20,7 +20,7 @@ from proctor.reports.plain import write_blocks
 from proctor.schema.evidence.trial import Trial
 from proctor.schema.format.content import Part
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome
-from proctor.schema.results.score import MetricScore, score_text
+from proctor.schema.results.score import MetricScore
 
 _LONGEST = 200
 """Characters of a step that are shown, unless everything is asked for."""
@@ -185,7 +185,7 @@ def _score(case: CaseResult, place: int, name: str) -> str:
     if score.failure is not None:
         return score.failure.cause
     why = "; ".join(_missed_turns(metric, score)) or score.reason
-    number = "not applicable" if score.value is None else score_text(score.value, metric.threshold)
+    number = "not applicable" if score.value is None else metric.text_of(score.value)
     return f"{number} ({why})" if why else number
 
 

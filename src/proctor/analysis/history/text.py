@@ -185,7 +185,9 @@ def point_text(point: MetricPoint) -> str:
         return WORDS[point.outcome]
     text = score_text(point.score, point.threshold)
     missing = missing_text(point.not_run, point.unread_sets)
-    if (low := score_text(point.low)) == (high := score_text(point.high)):  # both unknown, or equal
+    largest = max(point.score, point.high or 0.0, key=abs)
+    low, high = (score_text(end, largest=largest) for end in (point.low, point.high))
+    if low == high:  # both unknown, or equal
         return f"{text}{missing}"
     return f"{text} (95 % CI: {low} to {high}){missing}"
 

@@ -24,7 +24,6 @@ from proctor.reports.content.text_blocks import (
     outcome_role,
 )
 from proctor.schema.results.run_result import CaseResult, Outcome, RunResult
-from proctor.schema.results.score import score_text
 
 _METRICS_FROM = 80
 """Columns of a page that has room for the names of metrics."""
@@ -97,7 +96,7 @@ def _score_text(case: CaseResult, metric: str) -> str:
     verdict = case.metrics.get(metric)
     if verdict is None or case.outcome is Outcome.ERROR:
         return ""
-    return score_text(verdict.score, verdict.threshold)
+    return verdict.text_of(verdict.score)
 
 
 def _totals(runs: Sequence[RunResult], look: Look) -> Iterator[TableRow]:

@@ -42,7 +42,7 @@ from proctor.reports.evidence.simulated_users import scenario_facts
 from proctor.reports.plain import write_blocks
 from proctor.schema.format.criterion import PrebuiltMetrics
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome
-from proctor.schema.results.score import MetricScore, score_text
+from proctor.schema.results.score import MetricScore
 
 _MOST_PASSED = 1
 """Trials that passed whose evidence is drawn, unless every one is asked for."""
@@ -158,7 +158,7 @@ def _figure(metric: MetricVerdict, value: float) -> str:
     """Return a score; that of the metric of durations in a unit that suits it."""
     if metric.name == PrebuiltMetrics.INVOCATION_DURATION_V1.value and metric.threshold is None:
         return duration(value)
-    return score_text(value, metric.threshold)
+    return metric.text_of(value)
 
 
 def _score_spans(metric: MetricVerdict, score: MetricScore | None, look: Look, index: int) -> list[Span]:
@@ -172,7 +172,7 @@ def _score_spans(metric: MetricVerdict, score: MetricScore | None, look: Look, i
 
 def _metric_record(case: CaseResult, metric: MetricVerdict) -> tuple[str, ...]:
     scores = ",".join(
-        "-" if score is None or score.value is None else score_text(score.value, metric.threshold)
+        "-" if score is None or score.value is None else metric.text_of(score.value)
         for score in metric.per_trial
     )
     score = score_field(case, metric).partition("=")[2] if metric.score is not None else ""

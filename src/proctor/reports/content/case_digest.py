@@ -124,7 +124,7 @@ def against(metric: MetricVerdict, marks: Marks) -> str:
     """Return a metric's score and its threshold: `0.40 < 0.9`; a score of only some trials decides nothing."""
     if metric.score is None or metric.outcome is Outcome.ERROR:
         return WORDS[metric.outcome]
-    text = score_text(metric.score, metric.threshold)
+    text = metric.text_of(metric.score)
     if metric.threshold is None:
         return text
     return f"{text} {'<' if metric.score < metric.threshold else marks.at_least} {metric.threshold:g}"
@@ -186,7 +186,9 @@ def mean_text(mean: Mean, marks: Marks) -> str:
     """
     if not mean.standard_error:
         return score_text(mean.value)
-    return f"{score_text(mean.value)} {marks.plus_minus} {score_text(mean.standard_error)}"
+    return (
+        f"{score_text(mean.value)} {marks.plus_minus} {score_text(mean.standard_error, largest=mean.value)}"
+    )
 
 
 def means_of(repeats: Repeats, names: Sequence[str]) -> dict[str, Mean]:

@@ -33,7 +33,7 @@ from proctor.reports.evidence.value_diff import elide, word_difference
 from proctor.schema.evidence.trial import Failure, Trial
 from proctor.schema.format.invocation import Invocation
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, TrialResult
-from proctor.schema.results.score import MetricScore, Score, score_text
+from proctor.schema.results.score import MetricScore, Score
 
 
 def evidence_of(
@@ -340,9 +340,7 @@ def _judge_blocks(scored: _Scored) -> Iterator[EvidenceBlock]:
 
 def _reason_blocks(scored: _Scored) -> Iterator[EvidenceBlock]:
     scores = [
-        f"{metric.name} {score_text(score.value, metric.threshold)}"
-        for metric, score in scored
-        if score.value is not None
+        f"{metric.name} {metric.text_of(score.value)}" for metric, score in scored if score.value is not None
     ]
     if scores:
         yield Detail("scores", ", ".join(scores))

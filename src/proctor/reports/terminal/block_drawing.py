@@ -53,6 +53,8 @@ _GAP = 2
 _SHARE_OF_NAMES = 0.36
 _LONG_NAME = 28
 """Names that are longer than this and their share of the page's width may have several lines."""
+_FEWEST_OF_TEXT = 8
+"""The columns of the screen that a text which wraps or is cut keeps."""
 _ITEM_INDENT = 4
 _REASON_INDENT = 8
 _REASON_LINES = 2
@@ -150,7 +152,9 @@ class _BlockDrawing:
         widths = [max(map(_text_width, texts)) for texts in zip(*rows, strict=True)]
         name = next((index for index, column in enumerate(columns) if column.is_name), None)
         if name is None or self._has_room(widths, name, block.indent):
-            self._draw_grid(map(_rich_column, columns), rows, 2 + block.indent)
+            fitted = _fitted(columns, rows, widths, self._page.width - 2 - block.indent)
+            grid = map(_rich_column, columns, widths, fitted)
+            self._draw_grid(grid, rows, 2 + block.indent)
         else:
             self._draw_below_names(columns, rows, widths, name, block.indent)
 
@@ -174,13 +178,15 @@ class _BlockDrawing:
         indent: int,
     ) -> None:
         """Draw each row below a line with its first cells, up to its name: for a narrow terminal."""
+        others = [row[name + 1 :] for row in rows]
+        fitted = _fitted(columns[name + 1 :], others, widths[name + 1 :], self._page.width - 4 - indent)
         for row in rows:
             names = [cell for cell in row[: name + 1] if cell.plain]
             if names:
                 self._page.print(Text(" ").join(names), indent=2 + indent)
             rest = (
-                RichColumn(justify="right" if column.right else "left", width=width)
-                for column, width in zip(columns[name + 1 :], widths[name + 1 :], strict=True)
+                RichColumn(justify="right" if column.right else "left", width=width, overflow="fold")
+                for column, width in zip(columns[name + 1 :], fitted, strict=True)
             )
             self._draw_grid(rest, [row[name + 1 :]], 4 + indent)
 
@@ -229,9 +235,41 @@ def _text_width(text: Text) -> int:
     return max(map(cells, text.plain.split("\n")))
 
 
-def _rich_column(column: Column) -> RichColumn:
+def _rich_column(column: Column, width: int, fitted: int) -> RichColumn:
+    is_narrower = fitted < width
     return RichColumn(
         justify="right" if column.right else "left",
-        no_wrap=not (column.wraps or column.is_cut),
-        overflow="fold" if column.wraps else "ellipsis",
+        no_wrap=not (column.wraps or column.is_cut or is_narrower),
+        overflow="fold" if column.wraps or is_narrower else "ellipsis",
+        width=fitted if is_narrower else None,
     )
+
+
+def _fitted(
+    columns: Sequence[Column], rows: Sequence[Sequence[Text]], widths: Sequence[int], room: int
+) -> list[int]:
+    """Return the widths of the columns if texts that wrap or are cut have not enough to give: others wrap between words.
+
+    No number is cut. The columns in which the fewest texts wrap give way first.
+    """
+    texts = [[row[index] for row in rows] for index in range(len(columns))]
+    is_flexible = [column.wraps or column.is_cut for column in columns]
+    given = sum(
+        max(0, width - _FEWEST_OF_TEXT) for width, gives in zip(widths, is_flexible, strict=True) if gives
+    )
+    excess = sum(widths) + _GAP * (len(widths) - 1) - room - given
+    fitted = [*widths]
+    least = [max(map(_longest_word, column), default=0) for column in texts]
+
+    def wrapped(index: int) -> int:
+        return sum(_text_width(text) > max(least[index], widths[index] - excess) for text in texts[index])
+
+    for index in sorted((index for index, gives in enumerate(is_flexible) if not gives), key=wrapped):
+        taken = max(0, min(excess, widths[index] - least[index]))
+        fitted[index] -= taken
+        excess -= taken
+    return fitted
+
+
+def _longest_word(text: Text) -> int:
+    return max(map(cells, text.plain.split()), default=0)

@@ -36,7 +36,6 @@ from proctor.reports.content.text_blocks import (
 )
 from proctor.reports.terminal.block_drawing import draw_blocks
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, RunResult
-from proctor.schema.results.score import score_text
 
 _BAR = 40
 MOST_EVIDENCE = 50
@@ -237,5 +236,5 @@ def _score(case: CaseResult, metric: MetricVerdict | None, look: Look) -> Span:
     if metric.score is None:
         return Span(look.marks.outcome(metric.outcome), outcome_role(metric.outcome))
     role = "" if metric.outcome is Outcome.PASSED else outcome_role(metric.outcome)
-    text = score_text(metric.score, metric.threshold)
+    text = metric.text_of(metric.score)
     return Span(f"{metric.met}/{metric.scored}" if case.rule is not None else text, role)

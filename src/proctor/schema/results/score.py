@@ -204,14 +204,14 @@ def mean(values: Sequence[float]) -> float:
     return min(max(sum(values) / len(values), min(values)), max(values))
 
 
-def score_text(value: float | None, threshold: float | None = None) -> str:
+def score_text(value: float | None, threshold: float | None = None, *, largest: float = 0.0) -> str:
     """Return a score with two decimals, or with more if rounding would hide that it misses the threshold, or make it 0 or 1.
 
-    From 10 million on it is in scientific notation: 1.23e+07.
+    From 10 million on it is in scientific notation: 1.23e+07. So is a number that is shown with one as large (`largest`).
     """
     if value is None:
         return ""
-    form = "e" if abs(value) >= _SCIENTIFIC_FROM else "f"
+    form = "e" if max(abs(value), abs(largest)) >= _SCIENTIFIC_FROM else "f"
     for decimals in range(decimals_of([value]), _MOST_DECIMALS + 1):
         text = f"{value:.{decimals}{form}}"
         if threshold is None or (float(text) < threshold) == (value < threshold):
@@ -358,6 +358,10 @@ class MetricVerdict:
         if score.value is None:
             return Outcome.NOT_APPLICABLE
         return Outcome.PASSED if score.value >= self.threshold else Outcome.FAILED
+
+    def text_of(self, score: float | None) -> str:
+        """Return one of its scores as text: empty for `None`, and `-` for one that is unknown (see `is_counted`)."""
+        return "-" if score == 0 and not is_counted(score, self.name) else score_text(score, self.threshold)
 
     def judge(self, score: Score) -> InvocationVerdict:
         """Compare one invocation's score with the threshold."""
