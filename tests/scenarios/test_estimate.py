@@ -127,6 +127,15 @@ def test_a_trial_that_failed_without_usage_is_not_in_the_estimate(tmp_path: Path
     assert part_of(found, "agent").calls == Forecast(value=6, low=6, high=6)
 
 
+def test_cases_that_reported_usage_are_named_if_others_did_not(tmp_path: Path) -> None:
+    for agent, reported in ((Failing(), 2), (Counted(), None)):
+        of_three_cases(agent, tmp_path / f"{reported}.db")
+        found = proctor.estimate_sync(Counted(), THREE_CASES, config=MATCH, store=tmp_path / f"{reported}.db")
+        note = f"the agent's calls, tokens and cost are by the {reported} cases that reported usage"
+        assert found.seen == 3
+        assert [one for one in found.notes if "reported usage" in one] == ([note] if reported else [])
+
+
 def test_more_trials_take_more(tmp_path: Path) -> None:
     judge = Judge()
     assert ran(tmp_path / "s.db", judge, limit=5)

@@ -125,6 +125,16 @@ def drawn(found: Comparison, *, width: int = 80, verbose: bool = False) -> str:
     return out.getvalue()
 
 
+@pytest.mark.parametrize("width", [50, 60, 70, 80])
+def test_numbers_are_whole_next_to_a_wide_cost(width: int) -> None:
+    base = ComparedRun("a", "travel", 41, known_cost=0.00161)
+    candidate = ComparedRun("b", "travel", 41, known_cost=0.00132)
+    text = drawn(replace(comparison(), base=base, candidate=candidate), width=width)
+    words = text[text.index("  metric") :].split()
+    assert {"$0.0016", "$0.0013", "-0.010", "+0.030", "1,204", "-224", "-300", "-148"} <= {*words}
+    assert "…" not in text
+
+
 def test_tests_levels_and_corrections_are_verbose_and_in_json() -> None:
     assert METHODS in drawn(comparison(), width=200, verbose=True)
     assert "Fisher" not in drawn(comparison(), width=200)

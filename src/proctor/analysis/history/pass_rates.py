@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from proctor.analysis.history.text import change_text, rate_of, rate_text, run_fields
 from proctor.common.safe_text import count_text
@@ -31,9 +31,10 @@ _MOST_RUNS = 8
 """Runs that are drawn of one agent: the newest, unless every one is asked for."""
 _FEWER_RUNS = 4
 """The same if there are several agents."""
-_BARS = (12, 40)
+_BARS = (8, 40)
 """The least and the most columns of an interval."""
-_OTHER_COLUMNS = 68
+_OTHER_COLUMNS = 51
+"""The columns next to it, without the texts of its bounds and of the cases."""
 
 
 def pass_rate_blocks(history: RunHistory, agent: str, look: Look) -> Iterator[Block]:
@@ -76,47 +77,60 @@ def unread_field(run: HistoryRun) -> str:
 
 def _table(runs: Sequence[HistoryRun], points: Mapping[str, MetricPoint], most: int, look: Look) -> Table:
     several_sets = len({run.sets for run in runs}) > 1
+    bar = _bar_width([points[run.run_id] for run in runs[:most]], look)
     ends = {runs[-1].run_id: "oldest", runs[0].run_id: "newest"}
     columns = [
         Column(), Column("run"), Column("started"), Column("pass rate", right=True), Column("95 % CI"),
-        Column(f"0 %{'100 %'.rjust(_bar_width(look) - 3)}"), Column("cases", right=True),
+        Column(f"0 %{'100 %'.rjust(bar - 3)}", is_drawn=bar >= _BARS[0]), Column("cases", right=True),
     ]  # fmt: skip
     if several_sets:
         columns.append(Column("sets", is_cut=True))
     rows = [
-        _row(run, points[run.run_id], ends.get(run.run_id, ""), look, several_sets=several_sets)
+        _row(run, points[run.run_id], ends.get(run.run_id, ""), bar, look, several_sets=several_sets)
         for run in runs[:most]
     ]
     return Table(columns, rows, is_plain=False)
 
 
-def _bar_width(look: Look) -> int:
-    return max(_BARS[0], min(_BARS[1], look.width - _OTHER_COLUMNS))
+def _bar_width(points: Iterable[MetricPoint], look: Look) -> int:
+    """Return the columns that numbers leave for drawings of intervals; below the least there is no room for any."""
+    rates = [*map(rate_of, points)]
+    bounds_width = max(len(_bounds_text(one, look)) for one in rates)
+    cases_width = max(len(_cases_text(one)) for one in rates)
+    return min(_BARS[1], look.width - _OTHER_COLUMNS - bounds_width - cases_width)
 
 
-def _row(run: HistoryRun, point: MetricPoint, end: str, look: Look, *, several_sets: bool) -> Row:
+def _cases_text(passed: PassRate) -> str:
+    return f"{passed.passed:,} of {passed.of:,}"
+
+
+def _bounds_text(passed: PassRate, look: Look) -> str:
+    """Return the interval of the pass rate; of a run with cases not run what is missing."""
+    if passed.rate is None:
+        return missing_text(passed.not_run, passed.unread_sets).removeprefix(", ")
+    return f"{bounds(*passed.interval, look.marks)} %"
+
+
+def _row(run: HistoryRun, point: MetricPoint, end: str, bar: int, look: Look, *, several_sets: bool) -> Row:
     passed = rate_of(point)
     cells: list[Spans] = [
         [Span(end, "dim")],
         [Span(run.short, "strong")],
         [Span(when(run.started_at), "dim")],
-        *_rate_cells(passed, look),
-        [Span(f"{passed.passed:,} of {passed.of:,}", "dim")],
+        *_rate_cells(passed, bar, look),
+        [Span(_cases_text(passed), "dim")],
     ]
     return Row([*cells, *([[Span(", ".join(run.sets), "dim", is_data=True)]] if several_sets else [])])
 
 
-def _rate_cells(passed: PassRate, look: Look) -> list[Spans]:
+def _rate_cells(passed: PassRate, bar: int, look: Look) -> list[Spans]:
     """Return the pass rate, its interval and a drawing of both; of a run with cases not run only what is missing."""
+    interval = Span(_bounds_text(passed, look), "dim")
     if passed.rate is None:
-        missing = missing_text(passed.not_run, passed.unread_sets).removeprefix(", ")
-        return [[], [Span(missing, "dim")], []]
+        return [[], [interval], []]
     low, high = passed.interval
-    return [
-        [Span(f"{percent(passed.rate)} %")],
-        [Span(f"{bounds(low, high, look.marks)} %", "dim")],
-        [Span(interval_bar(low, passed.rate, high, _bar_width(look), look.marks))],
-    ]
+    drawing = interval_bar(low, passed.rate, high, max(bar, _BARS[0]), look.marks)
+    return [[Span(f"{percent(passed.rate)} %")], [interval], [Span(drawing)]]
 
 
 def _records(run: HistoryRun, point: MetricPoint, changes: Sequence[RunChange]) -> Iterator[Block]:
