@@ -127,6 +127,31 @@ def test_several_agents_begin_with_the_comparison_then_each_failure() -> None:
     ]
 
 
+def test_of_several_agents_the_cases_that_differ_come_first_and_of_each_kind_the_worst() -> None:
+    half = [trial(number, outcome) for number, outcome in enumerate([F, P])]
+    outcomes = {
+        "pass": (P, P),
+        "error": (E, E),
+        "fixed": (E, P),
+        "half": (F, F),
+        "broken": (P, F),
+        "fail": (F, F),
+    }
+    runs = [
+        run(
+            *(
+                case(name, both[at], trials=half if name == "half" else None)
+                for name, both in outcomes.items()
+            )
+        )
+        for at in (0, 1)
+    ]
+    assert re.findall(r"^(?:DIFFERS|SAME) *  booking/(\S+)", write(*runs), re.MULTILINE) == [
+        *["broken", "fixed"],
+        *["fail", "half", "error", "pass"],
+    ]
+
+
 def test_missing_trial_is_not_repeated_for_each_metric() -> None:
     assert (
         "\nERROR  booking/refund_policy  trials=PPPPE  pass_rate=0.80(0.38-1.00)\n    reason: agent raised"

@@ -115,7 +115,7 @@ def test_of_many_metrics_those_that_cases_missed_have_columns(page: Page, strang
     heads = page.get_by_role("table", name="Cases").get_by_role("columnheader")
     expect(heads.filter(has_text="metric_")).to_have_text(["metric_0", "metric_1", "metric_2", "metric_9"])
     expect(page.get_by_role("main")).to_contain_text(
-        f"the 4 of {METRICS} metrics missed or in error in most cases"
+        f"of {METRICS} metrics, those missed or in error in most cases"
     )
     expect(page.get_by_role("definition").filter(has_text="0.10")).to_be_visible()
 

@@ -311,6 +311,19 @@ def test_the_table_comes_in_parts(
     assert brief == {"items": unchanged, "total": len(whole)}
 
 
+@pytest.mark.parametrize("name", RUNS)
+def test_the_first_rows_of_a_small_run_are_all_with_their_changes_and_of_a_larger_one_the_first(
+    project: tuple[Path, dict[str, str]], asked: TestClient, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_id = project[1][name]
+    whole = page_of(asked, run_id, "/cases")
+    assert page_of(asked, run_id, "/cases?brief=true") == whole
+    monkeypatch.setattr("proctor.web.pages.runs.load_run._FEW_CASES", whole["total"] - 1)
+    monkeypatch.setattr("proctor.web.pages.runs.load_run._FIRST_ROWS", 2)
+    unchanged = [{**row, "change": None, "was": None} for row in whole["items"][:2]]
+    assert page_of(asked, run_id, "/cases?brief=true") == {"items": unchanged, "total": whole["total"]}
+
+
 OF_ALL_CASES = {"trials", "flaky", "pass_k", "metrics", "figures", "sets", "against", "sentence", "causes"}
 """The parts of a page for which every case is read."""
 

@@ -3508,8 +3508,6 @@ export interface components {
             metric: string;
             /** Differs */
             differs: boolean;
-            /** All Passed */
-            all_passed: boolean;
             /** Cells */
             cells: (components["schemas"]["MatrixCell"] | null)[];
         };
@@ -6648,7 +6646,7 @@ export interface operations {
                 /** @description The number of the scoring; by default the one that counts. */
                 judging?: number | null;
                 offset?: number;
-                /** @description By default all; with `brief` the first 24. */
+                /** @description By default all; with `brief`, without a limit, all rows of a small run with their changes, else the first. */
                 limit?: number | null;
                 /** @description Only what is known without reading every case of the run and of the one that it is compared with. */
                 brief?: boolean;

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from proctor.reports.content.case_digest import decides, is_repeated, ks_of, mean_text
 from proctor.reports.content.case_words import WORDS
+from proctor.reports.content.summary import attention, passed_share
 from proctor.reports.content.symbols import short_names
 from proctor.reports.content.text_blocks import (
     Block,
@@ -34,9 +35,9 @@ MOST_ROWS = 50
 def matrix_blocks(
     runs: Sequence[RunResult], rows: Sequence[Row], look: Look, *, only_different: bool
 ) -> Iterator[Block]:
-    """Return the rows that differ first, then those in which all failed, then the others."""
+    """Return the table of the rows, in their order; of those that do not differ at most `MOST_ROWS`."""
     different = [row for row in rows if row.differs]
-    same = sorted((row for row in rows if not row.differs), key=lambda row: row.all_passed)
+    same = [row for row in rows if not row.differs]
     counts = f"cases={len(rows)}", f"different={len(different)}"
     agents: list[Spans] = [[Span(run.agent, "strong", is_data=True)] for run in runs]
     yield Fact("agents", agents, ("AGENTS", *(run.agent for run in runs), *counts))
@@ -137,13 +138,13 @@ class Row:
         )
 
     @property
-    def all_passed(self) -> bool:
-        """Whether every agent passed."""
-        return all(case is not None and case.outcome is Outcome.PASSED for case in self.cases)
+    def worst(self) -> tuple[int, float]:
+        """The rank (`attention`) and the share of passed trials of its worst result: the lower, the worse."""
+        return min((attention(case), passed_share(case)) for case in self.cases if case is not None)
 
 
 def line_up(runs: Sequence[RunResult]) -> list[Row]:
-    """Return one row for each case, in the order in which the cases first appear."""
+    """Return one row for each case: those that differ first, and of these and of the others the worst result first."""
     by_run = [_cases_by_name(run.cases) for run in runs]
     metrics = _deciding_metrics(case for cases in by_run for case in cases.values())
     rows = []
@@ -151,7 +152,7 @@ def line_up(runs: Sequence[RunResult]) -> list[Row]:
         eval_set_id, eval_id, _ = key
         cases = [cases_of_run.get(key) for cases_of_run in by_run]
         rows.append(Row(eval_set_id, eval_id, cases, _telling_metric(cases, metrics)))
-    return rows
+    return sorted(rows, key=lambda row: (not row.differs, *row.worst))
 
 
 def names_to_list(rows: Iterable[Row], *, only_different: bool) -> set[tuple[str, str]]:

@@ -143,6 +143,7 @@ describe("a table", () => {
   it.each([
     ["are sorted", table({ sort: "id" }), "j", "b"],
     ["are sorted the other way", table({ sort: "-id" }), "k", "b"],
+    ["come in another order", table({ rows: [...ROWS].reverse() }), "", "a"],
     ["go before it", table({ rows: ROWS.slice(1) }), "j", "d"],
     ["go, and it with them", table({ rows: ROWS.slice(2) }), "j", "d"],
     ["come before it", table({ rows: [{ id: "new", cost: 1 }, ...ROWS] }), "k", "b"],
@@ -150,7 +151,7 @@ describe("a table", () => {
     const { host, at, again } = render(table());
     act(() => [..."jj"].forEach(strike)); // at a
     again(changed);
-    act(() => [key, "\n"].forEach(strike));
+    act(() => [...key, "\n"].forEach(strike));
     expect(current(host)).toMatch(new RegExp(`^${row}`));
     expect(at()).toBe(`/things/${row}`);
   });

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { useDeferredValue, useState } from "react";
+import { useCallback, useDeferredValue, useMemo, useState } from "react";
 import { Link, useParams } from "wouter";
 import { useAddress } from "../../app/address";
 import { bind, stepFocus, useKeys } from "../../app/keyboard";
@@ -18,7 +18,7 @@ import { useTableOf } from "../run/useShownCases";
 import { Breakable } from "../../components/text/Breakable";
 import styles from "./Bless.module.css";
 import { CaseReview } from "./CaseReview";
-import { blessCommand, changedCases, lostComments, positionsToBless, readBlessRequest, steadyCases, writeButtonText } from "./blessRequest";
+import { blessCommand, changedCases, lostComments, positionsToBless, readBlessRequest, sortAsTable, steadyCases, writeButtonText } from "./blessRequest";
 
 /** Screen 8: what the agent did becomes what is expected, case by case, after a look at each. */
 export function BlessScreen() {
@@ -27,7 +27,7 @@ export function BlessScreen() {
   useTitle("Bless");
   const source = useSource();
   const named = readBlessRequest(query);
-  const filter = useFilteredCases(run, named.cases ? "" : (query.get("q") ?? ""), query.get("judging"));
+  const { filter, isRead, sortCases } = useCaseOrder(run, named.cases ? "" : (query.get("q") ?? ""), query.get("judging"));
   const request = { ...named, cases: filter?.cases ?? named.cases };
   const path = `/api/runs/${encodeURIComponent(run)}/bless`;
   const preview = useQuery<BlessPage, SourceError>({
@@ -37,7 +37,8 @@ export function BlessScreen() {
     staleTime: Number.POSITIVE_INFINITY,
     placeholderData: (before) => before,
   });
-  const { data, refetch } = preview;
+  const { refetch } = preview;
+  const data = useMemo(() => preview.data && isRead ? { ...preview.data, cases: sortCases(preview.data.cases) } : undefined, [preview.data, isRead, sortCases]);
   const error = preview.error ?? filter?.error;
   if (!data) return error ? <ErrorNote error={error} retry={refetch} /> : <Skeleton rows={8} />;
   const choose = (position: number, trial: number) => setQuery({ trials: addTrial(request.trials, position, trial), trial: null });
@@ -57,13 +58,16 @@ interface FilteredCases {
   error: SourceError | null;
 }
 
-/** The cases of a filtered table that can be blessed; null without a filter. */
-function useFilteredCases(run: string, text: string, judging: string | null): FilteredCases | null {
-  const { table, complete, error } = useTableOf(text ? run : null, text, "", judging);
-  if (!text) return null;
+/** The order of the run's table, and with a filter the cases of the filtered table that can be blessed. */
+function useCaseOrder(run: string, text: string, judging: string | null) {
+  const { table, complete, error } = useTableOf(run, text, "", judging);
+  const sortCases = useCallback((cases: readonly BlessCase[]) => sortAsTable(cases, table.taken), [table.taken]);
+  const isRead = complete || error !== null; // without the table, the cases are in the order of the run
+  if (!text) return { filter: null, isRead, sortCases };
   const problem = complete ? table.filter.problem : "";
   const cases = complete && !problem ? positionsToBless(table.taken) : null;
-  return { text, run: pathOf(`/runs/${encodeURIComponent(run)}`, { q: text, judging }), cases, problem, error };
+  const filter: FilteredCases = { text, run: pathOf(`/runs/${encodeURIComponent(run)}`, { q: text, judging }), cases, problem, error };
+  return { filter, isRead, sortCases };
 }
 
 function addTrial(trials: Record<string, number>, position: number, trial: number): string {

@@ -36,6 +36,13 @@ export function positionsToBless(rows: readonly Pick<CaseRow, "position" | "outc
   return others.map(({ position }) => position).sort((a, b) => a - b);
 }
 
+/** The cases in the order of a table's rows; cases without a row come last. */
+export function sortAsTable(cases: readonly BlessCase[], rows: readonly Pick<CaseRow, "position">[]): BlessCase[] {
+  const places = new Map(rows.map(({ position }, place) => [position, place]));
+  const placeOf = ({ position }: BlessCase) => places.get(position) ?? rows.length;
+  return [...cases].sort((one, other) => placeOf(one) - placeOf(other));
+}
+
 /** The cases of which something would be written. */
 export function changedCases(cases: readonly BlessCase[]): BlessCase[] {
   return cases.filter(({ status }) => status === "changes");

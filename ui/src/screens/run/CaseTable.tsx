@@ -57,7 +57,7 @@ export function CaseTable({ page, total, table, reading, watched, tools }: Props
         <div className={`${styles.tools} no-print`}>
           {deciding > MOST_METRICS && !query.has("cols") && (
             <span className={`${styles.hint} dim small`}>
-              the {MOST_METRICS} of {numText(deciding)} metrics missed or in error in most cases
+              of {numText(deciding)} metrics, those missed or in error in most cases
             </span>
           )}
           <span className="dim small">{sort ? `sorted by ${sort.replace(/^-/, "")}` : "worst first"}</span>

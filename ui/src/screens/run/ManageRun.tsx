@@ -115,7 +115,7 @@ function Baseline({ page, managed }: { page: RunPage; managed: RunManagement }) 
           </Button>
         </p>
       ))}
-      <TextField label="Name of the baseline" data-begin="baseline" value={name} onChange={({ target }) => setName(target.value.trim())} />
+      <TextField label="Name of the baseline" data-begin="baseline" value={name} onFocus={({ target }) => target.select()} onChange={({ target }) => setName(target.value.trim())} />
       <p className="dim small">
         Runs of {page.agent} on the same eval sets are then compared with this run instead of with the previous one, and{" "}
         <code>proctor compare {name} latest</code> finds it. It cannot be deleted while it is a baseline.

@@ -103,9 +103,13 @@ export function troubleCount({ missed, errors }: Pick<RunPage["metrics"][number]
 
 /** The metrics that decide; of many, as many as there is room for: those missed or in error in most cases. */
 export function decidingMetrics({ metrics }: Pick<RunPage, "metrics">, most: number): RunPage["metrics"] {
-  const deciding = metrics.filter(({ gate }) => gate);
-  const kept = new Set([...deciding].sort((one, other) => troubleCount(other) - troubleCount(one)).slice(0, most));
-  return deciding.filter((metric) => kept.has(metric));
+  return mostMissed(metrics.filter(({ gate }) => gate), most);
+}
+
+/** Of these metrics those missed or in error in most cases, in their order. */
+export function mostMissed(metrics: RunPage["metrics"], most: number): RunPage["metrics"] {
+  const kept = new Set([...metrics].sort((one, other) => troubleCount(other) - troubleCount(one)).slice(0, most));
+  return metrics.filter((metric) => kept.has(metric));
 }
 
 const MOST_LISTED = 200;

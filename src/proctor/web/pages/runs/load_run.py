@@ -336,6 +336,9 @@ def _load_notes(store: Store, selected: SelectedRun) -> NotesPage:
 # --- the cache ----------------------------------------------------------------------------------------------------------
 
 _CACHE_BYTES = 64 * 1024 * 1024
+_FEW_CASES = 1000
+_FIRST_ROWS = 24
+"""The rows of a longer table that the page draws before it reads the others: they fill a window."""
 _SMALL = 10_000
 """Bytes that the fixed part of a page takes, roughly."""
 
@@ -362,6 +365,18 @@ class RunPageCache:
     def rows(self, store: Store, name: str, judging: int | None = None) -> list[bytes]:
         """Return the rows of its table of cases, as JSON."""
         return self._read(store, select_run(store, name, judging)).rows
+
+    def first_rows(self, store: Store, name: str, judging: int | None = None) -> tuple[list[bytes], int]:
+        """Return the rows that a page draws first, as JSON, and the number of all.
+
+        Of at most `_FEW_CASES` these are all rows with their changes: their order is final. Of more they are the first ones
+        without their changes.
+        """
+        selected = select_run(store, name, judging)
+        if selected.stored.listed.run.cases > _FEW_CASES:
+            return brief_rows(store, name, judging, 0, _FIRST_ROWS)
+        rows = self._read(store, selected).rows
+        return rows, len(rows)
 
     def notes(self, store: Store, name: str, judging: int | None = None) -> NotesPage:
         """Return its notes, which take all evidence to know."""

@@ -72,7 +72,6 @@ class MatrixRow(PageModel):
     """The most informative metric of the case; empty if none has a score."""
     differs: bool
     """Whether the runs differ in outcome or in that score."""
-    all_passed: bool
     cells: list[MatrixCell | None]
     """In the order of the runs; null: that run does not have the case."""
 
@@ -82,7 +81,7 @@ class MatrixPage(PageModel):
 
     runs: list[MatrixHead]
     rows: list[MatrixRow]
-    """Rows that differ first, then those that no run passed, then the others."""
+    """Rows that differ first; of these and of the others, the worst result first."""
     different: int
     """The number of rows that differ."""
 
@@ -92,7 +91,6 @@ def matrix_page(runs: Sequence[MatrixRun]) -> MatrixPage:
     results = [RunResult(one.record.agent, one.cases) for one in runs]
     places = [{id(case): place for place, case in enumerate(one.cases)} for one in runs]
     rows = [_row(row, places) for row in line_up(results)]
-    rows.sort(key=lambda row: (not row.differs, row.all_passed))
     return MatrixPage(
         runs=[_head(one, result) for one, result in zip(runs, results, strict=True)],
         rows=rows,
@@ -130,7 +128,6 @@ def _row(row: Row, places: Sequence[dict[int, int]]) -> MatrixRow:
         eval_id=row.eval_id,
         metric=row.metric,
         differs=row.differs,
-        all_passed=row.all_passed,
         cells=cells,
     )
 

@@ -51,9 +51,7 @@ Brief = Annotated[
     ),
 ]
 
-_FIRST_ROWS = 24
-"""The rows that the page draws before it reads the others: they fill a window."""
-_LIMIT = f"By default all; with `brief` the first {_FIRST_ROWS}."
+_LIMIT = "By default all; with `brief`, without a limit, all rows of a small run with their changes, else the first."
 
 
 @router.get("/runs")
@@ -138,8 +136,11 @@ def list_cases(
 ) -> Response:
     """List the cases of a run in their order."""
     with context.runs() as store:
-        if brief:
-            rows, total = brief_rows(store, run, judging, offset, _FIRST_ROWS if limit is None else limit)
+        if brief and limit is not None:
+            rows, total = brief_rows(store, run, judging, offset, limit)
+        elif brief:
+            first, total = context.run_pages.first_rows(store, run, judging)
+            rows = first[offset:]
         else:
             every = context.run_pages.rows(store, run, judging)
             rows, total = every[offset : None if limit is None else offset + limit], len(every)

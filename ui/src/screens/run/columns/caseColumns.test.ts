@@ -29,6 +29,14 @@ describe("the columns of metrics", () => {
     expect(ids).toEqual(["case", "outcome", "why", "match", "tokens", "seconds", "tool_call_count_v1"]);
   });
 
+  it("hides on a page of medium width those that fewer cases missed", () => {
+    const metrics = [0, 5, 1, 2, 3].map((missed, at) => ({ name: `metric_${at}`, short: "m", thresholds: [1], gate: true, scored: 9, missed, errors: at === 3 ? 9 : 0 }));
+    const page = { sets: ["a"], num_runs: 1, metrics } as unknown as RunPage;
+    const columns = columnsOf(page, { costs: false, chosen: null }).filter(({ id }) => id.startsWith("metric_"));
+    expect(columns.map(({ id }) => id)).toEqual(["metric_1", "metric_2", "metric_3", "metric_4"]);
+    expect(columns.filter(({ wideOnly }) => !wideOnly).map(({ id }) => id)).toEqual(["metric_1", "metric_3"]);
+  });
+
   it.each([
     ["match", "0.50"],
     ["broken", "error"],

@@ -9,7 +9,7 @@ import type { Column } from "../../../components/tables/Table";
 import styles from "../Run.module.css";
 import { rank } from "../caseFilter";
 import { columnName, metricText, scoreOf } from "./metricScore";
-import { decidingMetrics } from "../runText";
+import { decidingMetrics, mostMissed } from "../runText";
 
 export const MOST_METRICS = 4;
 export const MOST_CHOSEN = 6;
@@ -20,6 +20,7 @@ const SCORE = 60; // pixels of a score and its margins
 export function columnsOf(page: RunPage, { costs, chosen }: { costs: boolean; chosen: readonly string[] | null }): Column<CaseRow>[] {
   const several = page.sets.length > 1;
   const metrics = chosen ? page.metrics.filter(({ name }) => chosen.includes(columnName(name))).slice(0, MOST_CHOSEN) : decidingMetrics(page, MOST_METRICS);
+  const medium = mostMissed(metrics, MOST_MEDIUM);
   const few = metrics.length <= MOST_METRICS;
   const repeated = page.num_runs > 1;
   // the reason needs about 260 pixels; the cost, which arrives later, must not move it
@@ -36,11 +37,11 @@ export function columnsOf(page: RunPage, { costs, chosen }: { costs: boolean; ch
     { id: "outcome", head: "Outcome", width: "132px", narrow: "112px", sortBy: rank, cell: (row) => <Outcome outcome={page.state === "running" && row.outcome === "not_run" ? "pending" : shownOutcome(row.outcome, row.strip.length)} /> },
     ...(repeated ? [trials] : []),
     { id: "why", head: "Why", width: "minmax(200px, 2.2fr)", below: room ? "narrow" : "always", cell: (row) => <Why row={row} /> },
-    ...metrics.map(({ name, short, thresholds }, index): Column<CaseRow> => ({
+    ...metrics.map(({ name, short, thresholds }): Column<CaseRow> => ({
       id: columnName(name),
       head: <span className={styles.metric} title={`${name}${thresholds.length ? `, threshold ${thresholds.join(" or ")}` : ""}`}><Breakable text={short} /></span>,
       width: `minmax(${SCORE}px, ${few ? Math.min(116, Math.max(76, 34 + 7 * short.length)) : 84}px)`,
-      ...(index >= MOST_MEDIUM ? { wideOnly: true } : {}),
+      ...(medium.some((one) => one.name === name) ? {} : { wideOnly: true }),
       align: "end",
       optional: true,
       sortBy: (row) => scoreOf(row, name) ?? null,
