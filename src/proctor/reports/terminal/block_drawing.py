@@ -253,10 +253,8 @@ def _fitted(
     No number is cut. The columns in which the fewest texts wrap give way first.
     """
     texts = [[row[index] for row in rows] for index in range(len(columns))]
-    is_flexible = [column.wraps or column.is_cut for column in columns]
-    given = sum(
-        max(0, width - _FEWEST_OF_TEXT) for width, gives in zip(widths, is_flexible, strict=True) if gives
-    )
+    flexible = {index for index, column in enumerate(columns) if column.wraps or column.is_cut}
+    given = sum(max(0, widths[index] - _FEWEST_OF_TEXT) for index in flexible)
     excess = sum(widths) + _GAP * (len(widths) - 1) - room - given
     fitted = [*widths]
     least = [max(map(_longest_word, column), default=0) for column in texts]
@@ -264,7 +262,7 @@ def _fitted(
     def wrapped(index: int) -> int:
         return sum(_text_width(text) > max(least[index], widths[index] - excess) for text in texts[index])
 
-    for index in sorted((index for index, gives in enumerate(is_flexible) if not gives), key=wrapped):
+    for index in sorted(set(range(len(columns))) - flexible, key=wrapped):
         taken = max(0, min(excess, widths[index] - least[index]))
         fitted[index] -= taken
         excess -= taken

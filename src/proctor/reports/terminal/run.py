@@ -85,12 +85,17 @@ def cases_by_attention(run: RunResult, digest: Digest, look: Look, is_listed: Is
                 places[rank].append((passed_share(case), place))
     yield from _bar(run, digest, look)
     yield Gap()
-    worst_first = [[place for _, place in sorted(of_rank)] for of_rank in places]
+    worst_first = [*map(_worst_first, places)]
     yield from _problems(run, [place for of_rank in worst_first[:_PROBLEMS] for place in of_rank], look)
     yield from _others(run, worst_first[_PROBLEMS:], others, look)
     if (table := causes.table()).rows:
         yield table
         yield Gap()
+
+
+def _worst_first(places: Iterable[tuple[float, int]]) -> list[int]:
+    """Return the places of cases by their shares of passed trials."""
+    return [place for _, place in sorted(places)]
 
 
 def _bar(run: RunResult, digest: Digest, look: Look) -> Iterator[Block]:
