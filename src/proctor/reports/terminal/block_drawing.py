@@ -254,8 +254,8 @@ def _fitted(
     """
     texts = [[row[index] for row in rows] for index in range(len(columns))]
     flexible = {index for index, column in enumerate(columns) if column.wraps or column.is_cut}
-    given = sum(max(0, widths[index] - _FEWEST_OF_TEXT) for index in flexible)
-    excess = sum(widths) + _GAP * (len(widths) - 1) - room - given
+    room_of_texts = sum(max(0, widths[index] - _FEWEST_OF_TEXT) for index in flexible)
+    excess = sum(widths) + _GAP * (len(widths) - 1) - room - room_of_texts
     fitted = [*widths]
     least = [max(map(_longest_word, column), default=0) for column in texts]
 
@@ -263,9 +263,9 @@ def _fitted(
         return sum(_text_width(text) > max(least[index], widths[index] - excess) for text in texts[index])
 
     for index in sorted(set(range(len(columns))) - flexible, key=wrapped):
-        taken = max(0, min(excess, widths[index] - least[index]))
-        fitted[index] -= taken
-        excess -= taken
+        cut = max(0, min(excess, widths[index] - least[index]))
+        fitted[index] -= cut
+        excess -= cut
     return fitted
 
 
