@@ -7,7 +7,7 @@ import os
 import re
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module, invalidate_caches
 from importlib.machinery import ModuleSpec, PathFinder
@@ -17,7 +17,6 @@ from pathlib import Path
 from types import ModuleType, TracebackType
 from typing import TypeVar
 
-from proctor.agents.import_path import before_installed_packages, set_import_path
 from proctor.agents.reference import Reference, find_module, is_package, shorten
 from proctor.common.error_text import safe_str
 from proctor.common.registry import AGENTS
@@ -428,3 +427,24 @@ def _modules_in(package: str) -> list[str]:
     modules = [module.name for module in iter_modules([str(Path.cwd())])]
     agents = [entry.name for entry in Path.cwd().iterdir() if (entry / "agent.py").is_file()]
     return [*modules, *agents, *AGENTS.names()]
+
+
+# --- The import path of a process that also imports the user's code -----------------------------------------------------
+
+REQUIRED = ("click", "dotenv", "pydantic", "rich", "yaml")
+"""The packages that Proctor itself requires. Most are imported late, when the user's folders are on the path."""
+
+
+def set_import_path(path: Sequence[str]) -> None:
+    """Replace `sys.path`. No folder that is new on it hides a package that Proctor itself requires."""
+    for folder in {*path} - {*sys.path}:
+        for name in REQUIRED:
+            if Path(folder, name).is_dir() or Path(folder, f"{name}.py").is_file():
+                import_module(name)
+    sys.path[:] = path
+
+
+def before_installed_packages(path: Sequence[str]) -> int:
+    """Return where a user's folder has its place: no folder may hide the standard library."""
+    installed = (i for i, entry in enumerate(path) if entry.endswith(("site-packages", "dist-packages")))
+    return next(installed, len(path))

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from proctor.agents.base import Agent, AgentInfo, Session
-from proctor.agents.import_path import set_import_path
+from proctor.agents.import_user_code import set_import_path
 from proctor.agents.json_protocol import TOLD_AT_END
 from proctor.agents.load import describe_ref, load_agent
 from proctor.agents.process.line_reader import Lines

@@ -15,7 +15,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal
 
-from proctor.agents.import_path import before_installed_packages, set_import_path
+from proctor.agents.import_user_code import before_installed_packages, set_import_path
 from proctor.common.option_kinds import Kind, Names, Text
 from proctor.errors import SettingsError, SetupError
 from proctor.files.eval_sets.selectors import CONFIG_NAMES

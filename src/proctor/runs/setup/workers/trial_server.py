@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from proctor.agents.base import Agent, AgentInfo
-from proctor.agents.import_path import set_import_path
+from proctor.agents.import_user_code import set_import_path
 from proctor.agents.load import describe_ref, imports_of, load_agent
 from proctor.agents.process.line_reader import MOST_LINE
 from proctor.agents.process.worker import Channel

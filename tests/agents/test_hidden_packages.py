@@ -3,7 +3,7 @@
 import re
 from importlib.metadata import packages_distributions, requires
 
-from proctor.agents.import_path import REQUIRED
+from proctor.agents.import_user_code import REQUIRED
 
 
 def test_required_packages_are_those_of_the_installation() -> None:
