@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from subprocess import CompletedProcess
 from typing import Any
 
 import pytest
 
+from proctor.cli.eval.execution import _show_commands
+from proctor.schema.results.score import Outcome, worst
 from tests.cli.project import in_this_process
+from tests.reports.sample_runs import case, run as run_of, trial
 
 AGENT = """
 from itertools import count
@@ -103,3 +107,26 @@ def test_an_undecided_case_is_run_again_by_failed(project: Path) -> None:
     again = in_this_process("eval", "coin.py", "--failed", "out.json", "--concurrency", "1")
     assert (first.returncode, again.returncode) == (4, 4)
     assert "coin/coin" in again.stdout
+
+
+@pytest.mark.parametrize(
+    ("strips", "named"),
+    [
+        pytest.param(
+            {"most": "PPF", "none": "FFF", "never": "FFF"}, "none", id="the first of which no trial passed"
+        ),
+        pytest.param(
+            {"broken": "EEE", "most": "PPF", "few": "PFF"}, "few", id="the lowest share of passed trials"
+        ),
+        pytest.param({"fine": "PPP", "broken": "EEE"}, "broken", id="an error if none failed"),
+    ],
+)
+def test_the_last_line_names_the_worst_case(strips: dict[str, str], named: str) -> None:
+    outcomes = {"P": Outcome.PASSED, "F": Outcome.FAILED, "E": Outcome.ERROR}
+    cases = [
+        case(name, worst(trials), trials=[trial(n, one) for n, one in enumerate(trials)])
+        for name, strip in strips.items()
+        for trials in [[outcomes[letter] for letter in strip]]
+    ]
+    result = replace(run_of(*cases), run_id="7f3k2cabcd")
+    assert [*_show_commands([result], "")] == [f"  run 7f3k2cabcd · proctor show 7f3k2cabcd {named}"]

@@ -20,7 +20,7 @@ from proctor.engine.execution.run_control import CANCELLED_FROM_WITHIN, DRAIN, S
 from proctor.errors import EvalError, ProctorError, StoreError
 from proctor.reports.base import ReportOptions, is_terminal
 from proctor.reports.content.case_digest import TELLING, WorstCases
-from proctor.reports.content.summary import exit_code
+from proctor.reports.content.summary import exit_code, passed_share
 from proctor.reports.terminal.progress import watch
 from proctor.runs.storage.open import store_option
 from proctor.schema.results.run_result import CaseResult, Outcome, RunKind, RunResult
@@ -195,6 +195,8 @@ def _show_commands(runs: Sequence[RunResult], store: str) -> Iterator[str]:
         if run.counts.keys() & TELLING:  # skip a long search if every case passed
             for case in run.cases:
                 worst_cases.add(case)
+                if case.outcome is Outcome.FAILED and not passed_share(case):  # no other case is worse
+                    break
         worst = "".join(f" {shlex.quote(case.eval_id)}" for case in worst_cases.problem_cases())
         yield f"  run {run.run_id} · proctor show {run.run_id}{worst}{store}"
 
