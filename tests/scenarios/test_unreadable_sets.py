@@ -297,3 +297,11 @@ def test_a_run_until_decided_is_not_green_without_a_set(
     assert found.look is not None
     assert (found.passed, found.only_base) == (False, [])
     assert found.changed(CaseChange.MISSING)[0].reason == UNREAD
+
+
+def test_an_unread_set_that_is_named_twice_is_one_set(run: RunResult) -> None:
+    result = proctor.evaluate_sync(
+        "replay", ["good.evalset.json", "bad.evalset.json:a", "bad.evalset.json:b"],
+        config=CONFIG, keep_going=True,
+    )  # fmt: skip
+    assert [one.eval_set_id for one in result.sets] == ["good", "bad.evalset.json"]

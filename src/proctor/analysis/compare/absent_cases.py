@@ -43,15 +43,13 @@ def absent_cases(run: Manifest, other: Manifest) -> AbsentCases:
 
     The id of a set that cannot be read is unknown, so that any set that only `other` has may be this set.
     """
-    unread = unread_sets(run)
-    lost = Counter(_read_sets(other)) - Counter(_read_sets(run)) if unread else Counter[str]()
-    return AbsentCases(_left_out_cases(run), frozenset(lost), unread_text(unread))
+    lost = Counter(_read_sets(other)) - Counter(_read_sets(run)) if run.unread_sets else Counter[str]()
+    return AbsentCases(_left_out_cases(run), frozenset(lost), unread_text(run.unread_sets))
 
 
-def unread_sets(run: Manifest) -> dict[str, str]:
-    """Return the eval sets that could not be run (`keep_going`), each with the cause in one line."""
-    failures = ((one.eval_set_id, one.failure) for one in run.sets)
-    return {name: " ".join(failure.cause.split()) for name, failure in failures if failure is not None}
+def unread_causes(run: Manifest) -> dict[str, str]:
+    """Return the ids of the eval sets that could not be run, each with the cause in one line."""
+    return {name: " ".join(failure.cause.split()) for name, failure in run.unread_sets.items()}
 
 
 def unread_text(names: Collection[str]) -> str:

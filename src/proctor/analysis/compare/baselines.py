@@ -240,13 +240,13 @@ def _row(case: SideCase, metrics: list[str]) -> tuple[object, ...]:
 
 def side_of_baseline(baseline: Baseline) -> tuple[Side, tuple[Manifest, Judging]]:
     """Return a baseline as one side of a comparison."""
-    from proctor.analysis.compare.absent_cases import unread_sets
+    from proctor.analysis.compare.absent_cases import unread_causes
     from proctor.analysis.compare.sides import Side
     from proctor.schema.analysis.comparison import ComparedRun
 
     run = ComparedRun(
         baseline.run_id, baseline.agent, len(baseline.cases), baseline.num_runs, baseline.started_at, baseline.cost, baseline.known_cost,
-        against=baseline.against, most=baseline.most, unread_sets=unread_sets(baseline.manifest),
+        against=baseline.against, most=baseline.most, unread_sets=unread_causes(baseline.manifest),
     )  # fmt: skip
     return Side(run, [*_cases(baseline)]), (baseline.manifest, baseline.judging)
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic_core import from_json
 
-from proctor.analysis.compare.absent_cases import NONE_ABSENT, AbsentCases, unread_sets
+from proctor.analysis.compare.absent_cases import NONE_ABSENT, AbsentCases, unread_causes
 from proctor.errors import UnknownNameError
 from proctor.schema.analysis.comparison import (
     TRIAL_COST,
@@ -64,7 +64,7 @@ def side_of_run(store: Store, reference: str | RunResult) -> KnownSide:
     run = ComparedRun(
         run_id, manifest.agent.label, sum(one.cases for one in manifest.sets), manifest.num_runs, manifest.created_at,
         run_cost(summary.spent, summary.unreported), known_cost(summary.spent),
-        against=manifest.against, most=manifest.num_runs if adds_trials(manifest, judging) else 0, unread_sets=unread_sets(manifest),
+        against=manifest.against, most=manifest.num_runs if adds_trials(manifest, judging) else 0, unread_sets=unread_causes(manifest),
     )  # fmt: skip
     priced = any(one.purpose == "agent" and not one.unpriced for one in summary.spent)
     trials = sum(one.cases * one.num_runs for one in manifest.sets)
@@ -103,7 +103,7 @@ def side_of_result(result: RunResult) -> KnownSide:
     conditions = manifest_of_result(result)
     run = ComparedRun(
         result.run_id, result.agent, len(result.cases), result.num_runs, result.started_at, result.cost, known_cost(result.spent),
-        against=result.against, most=result.num_runs if result.at_most else 0, unread_sets=unread_sets(conditions[0]),
+        against=result.against, most=result.num_runs if result.at_most else 0, unread_sets=unread_causes(conditions[0]),
     )  # fmt: skip
     priced = any(one.purpose == "agent" and not one.unpriced for one in result.spent)
     few = sum(len(case.trials) for case in result.cases) <= MOST_TRIALS

@@ -251,10 +251,9 @@ def _lines(result: RunResult, agent: str) -> Iterator[str]:
         yield from _evidence_lines(case) if number < MOST_EVIDENCE else ()
     if len(failed) > MOST_EVIDENCE:
         yield f"  … the evidence of {len(failed) - MOST_EVIDENCE} more cases is in `result` of this exception"
-    for one in result.sets:
-        if one.failure is not None:
-            yield f"{one.eval_set_id} for {agent} was not evaluated."
-            yield f"  {one.failure.cause}"
+    for name, failure in result.unread_sets.items():
+        yield f"{name} for {agent} was not evaluated."
+        yield f"  {failure.cause}"
     if result.failure is not None:
         yield f"The run for {agent} could not continue."
         yield f"  {result.failure.cause}"

@@ -24,7 +24,6 @@ from proctor.engine.usage.costs import AgentUsage, RunCosts, is_about_retries
 from proctor.errors import EvalFileError, StoreError
 from proctor.schema.evidence.trial import Failure, FailureKind
 from proctor.schema.results.run_result import CaseResult, Outcome, RunResult, SetSummary
-from proctor.schema.results.score import outcome_of_run
 from proctor.stores.base import VerdictRecord
 
 _log = logging.getLogger("proctor")
@@ -337,11 +336,7 @@ class Run:
             return
         counts = self._counts + Counter({Outcome.NOT_RUN: not_run}) + Counter(stored.outcomes_of_gone)
         summary = RunSummary(
-            outcome=outcome_of_run(
-                counts,
-                set_missing=any(summary.failure is not None for summary in run.sets),
-                has_failure=run.failure is not None,
-            ),
+            outcome=run.outcome_for(counts),
             counts={outcome.value: count for outcome, count in counts.items()},
             duration=run.duration,
             judging_duration=run.judging_duration,

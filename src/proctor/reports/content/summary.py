@@ -66,8 +66,8 @@ def _flaky_text(flaky: int, total: int) -> str:
 
 def _run_parts(run: RunResult) -> Iterator[str]:
     """Return what could not be run, and why the run ended early."""
-    if unread := sum(summary.failure is not None for summary in run.sets):
-        yield unread_sets_text(unread)
+    if run.unread_sets:
+        yield unread_sets_text(len(run.unread_sets))
     if run.interrupted:
         yield "interrupted before the end"
     elif run.stopped_by:
@@ -142,7 +142,7 @@ def unread_sets_text(sets: int) -> str:
 
 def rate_of_run(run: RunResult) -> PassRate:
     """Return how many cases of a run passed."""
-    return passed_cases(run.counts, len(run.cases), sum(one.failure is not None for one in run.sets))
+    return passed_cases(run.counts, len(run.cases), len(run.unread_sets))
 
 
 def passed_cases(counts: Mapping[Outcome, int], cases: int, unread_sets: int = 0) -> PassRate:

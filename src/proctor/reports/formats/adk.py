@@ -97,9 +97,8 @@ class AdkRsReport:
 def _results(run: RunResult) -> Iterator[dict[str, Any]]:
     for case in run.cases:
         yield result_of_case(case)
-    for one in run.sets:
-        if one.failure is not None:
-            yield _missing(one.eval_set_id, one.failure.cause)
+    for name, failure in run.unread_sets.items():
+        yield _missing(name, failure.cause)
     if run.failure is not None:
         yield _missing("", run.failure.cause)
 

@@ -223,9 +223,8 @@ class JsonlReport:
             for place, case in enumerate(run.cases):
                 for line in lines_of(case, place):
                     _write(write, line, whose)
-            for one in run.sets:
-                if one.failure is not None:
-                    _write(write, _broken(one.eval_set_id, one.failure), whose)
+            for name, failure in run.unread_sets.items():
+                _write(write, _broken(name, failure), whose)
             if run.failure is not None:
                 _write(write, _broken(None, run.failure), whose)
 

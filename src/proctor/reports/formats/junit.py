@@ -121,7 +121,7 @@ def _broken(run: RunResult) -> Iterator[tuple[str, str, Failure]]:
     if run.failure is not None:
         yield "run", "", run.failure
     red = run.counts.keys() - {Outcome.PASSED, Outcome.SKIPPED}
-    if not run.passed and not red and run.failure is None and not any(one.failure for one in run.sets):
+    if not run.passed and not red and run.failure is None and not run.unread_sets:
         yield "run", "", Failure(where="run", message=sentence(run))
 
 

@@ -20,7 +20,8 @@ from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content import public_text
 from proctor.reports.content.case_digest import Digest, mean_text
 from proctor.reports.content.case_words import WORDS
-from proctor.reports.content.summary import sentence, set_names
+from proctor.reports.content.run_blocks import broken_sets
+from proctor.reports.content.summary import sentence
 from proctor.reports.content.symbols import UNICODE, short_names
 from proctor.schema.results.run_result import Outcome, RunResult
 from proctor.schema.results.score import MetricVerdict
@@ -268,9 +269,8 @@ def _faults(run: RunResult) -> Iterator[str]:
     """Yield the failure of the run and of each set that could not be run."""
     if run.failure is not None:
         yield public_text.cause(run.failure)
-    for name, one in zip(set_names(run.sets), run.sets, strict=True):
-        if one.failure is not None:
-            yield f"{name}: {public_text.cause(one.failure)}"
+    for name, cause in broken_sets(run):
+        yield f"{name}: {public_text.hidden(cause)}"
 
 
 def _escape(text: str, longest: int) -> str:

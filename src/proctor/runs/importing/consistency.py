@@ -18,7 +18,7 @@ from proctor.files.results.report_format import RecordedCase, RecordedRun
 from proctor.metrics.base import CaseView, MetricFacts
 from proctor.schema.evidence.trial import Failure, FailureKind
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, TrialResult
-from proctor.schema.results.score import MetricScore, Outcome, outcome_of_run, worst
+from proctor.schema.results.score import MetricScore, Outcome, worst
 
 _WITHOUT_VERDICT = {Outcome.NOT_RUN, Outcome.SKIPPED}
 
@@ -95,8 +95,7 @@ def _of_the_whole(recorded: RecordedRun, counts: Counter[Outcome]) -> str:
         return f"the file is not what was written: the run had {count_text(was, 'case')}, and here {_are(is_now)} ({how})"
     if {outcome: count for outcome, count in totals.counts.items() if count} != dict(counts):
         return f"the file is not what was written: it had {_counts_text(totals.counts)}, and has {_counts_text(counts)} ({how}, or edited)"
-    missing = any(one.failure is not None for one in head.sets)
-    expected = outcome_of_run(counts, set_missing=missing, has_failure=head.failure is not None)
+    expected = head.outcome_for(counts)
     if expected is not totals.outcome:
         return f"the file is not what was written: the run was {totals.outcome}, and what is here makes it {expected} ({how})"
     return f"the file is not what was written: {recorded.doubts[0]}" if recorded.doubts else ""

@@ -36,7 +36,7 @@ from proctor.schema.results.manifest import (
     SetManifest,
 )
 from proctor.schema.results.run_result import CaseResult, RunResult, SetSummary
-from proctor.schema.results.score import MetricScore, Outcome, outcome_of_run
+from proctor.schema.results.score import MetricScore, Outcome
 from proctor.schema.serialize import content_hash, hash_of_many, kept_json
 from proctor.stores.base import Record, RunWriter, ScoreRecord, Store, TrialRecord, VerdictRecord
 from proctor.stores.open import split_url
@@ -273,11 +273,7 @@ class _Totals:
 
     def summary(self, head: RunResult) -> RunSummary:
         return RunSummary(
-            outcome=outcome_of_run(
-                self.counts,
-                set_missing=any(one.failure is not None for one in head.sets),
-                has_failure=head.failure is not None,
-            ),
+            outcome=head.outcome_for(self.counts),
             failure=head.failure,
             counts={outcome.value: count for outcome, count in self.counts.items()},
             duration=head.duration,

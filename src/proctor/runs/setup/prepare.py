@@ -368,6 +368,8 @@ class _Loading:
         if not self._options.keep_going:
             self.problems.append(problem)
             return
+        if any(one.path == label for one in self.unreadable):  # named twice, for example with other cases
+            return
         failure = Failure(where="file", kind=FailureKind.NOT_LOADED, message=str(problem))
         self.unreadable.append(SetSummary(label, label, NOT_JUDGED, 0, failure=failure))
 

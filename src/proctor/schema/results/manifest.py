@@ -177,6 +177,11 @@ class Manifest(WireModel):
         return str(self.options.get(AGAINST_RUN, ""))
 
     @property
+    def unread_sets(self) -> dict[str, Failure]:
+        """The ids of the eval sets that could not be run (`keep_going`), each with the cause."""
+        return {one.eval_set_id: one.failure for one in self.sets if one.failure is not None}
+
+    @property
     def imported_from(self) -> str:
         """The file that the run was imported from; empty for a run that was executed here."""
         imported = self.options.get("imported")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from math import inf
@@ -140,8 +140,18 @@ class RunResult:
 
         A run with a failure is an *error*, regardless of the outcomes of its cases.
         """
-        set_missing = any(summary.failure is not None for summary in self.sets)
-        return outcome_of_run(self.counts, set_missing=set_missing, has_failure=self.failure is not None)
+        return self.outcome_for(self.counts)
+
+    def outcome_for(self, counts: Iterable[Outcome]) -> Outcome:
+        """Return the outcome of the run if its cases have these outcomes."""
+        return outcome_of_run(
+            counts, set_missing=bool(self.unread_sets), has_failure=self.failure is not None
+        )
+
+    @property
+    def unread_sets(self) -> dict[str, Failure]:
+        """The ids of the eval sets that could not be run (`keep_going`), each with the cause."""
+        return {one.eval_set_id: one.failure for one in self.sets if one.failure is not None}
 
     @property
     def cost(self) -> float | None:

@@ -285,12 +285,13 @@ def _line(database: Database, row: Row) -> RunLine:
         names = tuple(json.loads(sets))
         line = RunLine(
             seq, run_id, created_at, agent, names, num_runs, RunKind(kind), manifest, progress, holder,
-            unread_sets=_unread_sets(manifest),
+            unread_sets=stored_unread_sets(manifest),
         )  # fmt: skip
     return line if progress.complete else _with_members(database, line)
 
 
-def _unread_sets(manifest: str) -> tuple[str, ...]:
+def stored_unread_sets(manifest: str) -> tuple[str, ...]:
+    """Return the ids of the eval sets that could not be run, from the text of a manifest."""
     if '"failure":{' not in manifest:  # parsed only if needed: a list reads many runs
         return ()
     return tuple(one["eval_set_id"] for one in json.loads(manifest)["sets"] if one["failure"])

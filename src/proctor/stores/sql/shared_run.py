@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
@@ -40,6 +39,7 @@ from proctor.stores.sql.run_state import (
     RunLine,
     RunProgress,
     run_line,
+    stored_unread_sets,
 )
 from proctor.stores.sql.writer import (
     Writer,
@@ -351,8 +351,8 @@ def _complete_run(transaction: Transaction, run: int, name: str) -> bool:
     )
     judging = JudgingProgress(run, 1, complete=1)
     judging.add(members)
-    is_set_missing = any(one.get("failure") for one in json.loads(manifest)["sets"])
-    judging.summary = compact(summary_of_parts(members, set_missing=is_set_missing).model_dump())
+    set_missing = bool(stored_unread_sets(manifest))
+    judging.summary = compact(summary_of_parts(members, set_missing=set_missing).model_dump())
     judging.write(transaction)
     transaction.execute("DELETE FROM members WHERE run = ?", (run,))
     delete_allotment(transaction, run)

@@ -225,7 +225,7 @@ def _stored_run(run: RunResult, number: int, extras: ReportExtras | None) -> Sto
     sets = tuple(one.eval_set_id for one in run.sets)
     record = RunRecord(
         run_id, run.started_at, run.agent, sets, run.num_runs, len(run.cases), RunState.FINISHED, summary,
-        unread_sets=tuple(one.eval_set_id for one in run.sets if one.failure),
+        unread_sets=tuple(run.unread_sets),
     )  # fmt: skip
     judging = Judging(number=1, created_at=run.started_at, finished=True)
     return StoredRun(ListedRun(record, run_id[:SHORTEST]), manifest, [judging], 1)
