@@ -22,9 +22,10 @@ from proctor.reports.content.run_list import ListedRun, run_list_blocks
 from proctor.reports.terminal.block_drawing import draw_blocks
 from proctor.runs.storage.open import open_runs
 from proctor.runs.storage.queries import RunFilter
-from proctor.schema.analysis.comparison import CaseChange, Change
+from proctor.schema.analysis.comparison import CaseChange, Change, Comparison
 from proctor.schema.results.run_result import RunResult
 from proctor.schema.results.score import Outcome
+from proctor.web.pages.analysis.comparison import comparison_page, comparison_side
 from proctor.web.pages.analysis.history import history_page
 from proctor.web.pages.base import PassedShare
 from proctor.web.pages.runs.load_run import brief_page, runs_page
@@ -213,6 +214,16 @@ def whole(run: RunResult, tmp_path: Path) -> RunResult:
 UNREAD = "bad.evalset.json could not be run"
 
 
+def forms_of(comparison: Comparison) -> dict[str, str]:
+    """Return a comparison in each of its forms."""
+    write_comparison(comparison, drawn := io.StringIO(), options=ReportOptions(width=300))
+    forms = {"terminal": drawn.getvalue(), "notebook": comparison_html(comparison)}
+    for name in ("text", "markdown", "json", "github"):
+        WRITERS[name](comparison, out := io.StringIO())
+        forms[name] = out.getvalue()
+    return forms
+
+
 def test_cases_of_a_set_that_the_candidate_could_not_run_are_missing_verdicts(
     run: RunResult, whole: RunResult, tmp_path: Path
 ) -> None:
@@ -224,13 +235,8 @@ def test_cases_of_a_set_that_the_candidate_could_not_run_are_missing_verdicts(
     assert not any("resume" in step for step in found.next_steps)
     warning = f"{UNREAD} in the candidate: file not loaded: bad.evalset.json:1"
     assert found.warnings[0].startswith(warning)
-    drawn, forms = io.StringIO(), {}
-    write_comparison(found, drawn, options=ReportOptions(width=300))
-    for name in ("text", "markdown", "json", "github"):
-        WRITERS[name](found, out := io.StringIO())
-        forms[name] = out.getvalue()
-    texts = {**forms, "terminal": drawn.getvalue(), "notebook": comparison_html(found)}
-    assert {name: UNREAD in text for name, text in texts.items()} == dict.fromkeys(texts, True)
+    forms = forms_of(found)
+    assert all(UNREAD in text for text in forms.values())
     assert f"reason: {UNREAD}" in forms["text"]
     [unread] = json.loads(forms["json"])["candidate"]["unread_sets"]
     assert unread["eval_set_id"] == "bad.evalset.json"
@@ -256,13 +262,42 @@ def test_a_comparison_of_results_and_one_with_a_baseline_have_the_missing_verdic
     assert [one.missing_candidate for one in (found, in_memory)] == [1, 1]
 
 
-def test_a_set_that_neither_run_could_run_is_named(run: RunResult, tmp_path: Path) -> None:
+def test_a_comparison_without_a_set_that_neither_run_could_run_is_an_error(
+    run: RunResult, tmp_path: Path
+) -> None:
     again = proctor.evaluate_sync(
-        "replay", ["good.evalset.json", "bad.evalset.json"],
+        "replay", ["good.evalset.json", "./bad.evalset.json"],
         config=CONFIG, keep_going=True, store=kept_in(tmp_path),
     )  # fmt: skip
+    assert proctor.compare_sync(run, again).outcome is Change.ERROR
     found = proctor.compare_sync(run.run_id, again.run_id, store=kept_in(tmp_path))
-    assert found.warnings[0].startswith(f"{UNREAD} in either run: file not loaded: ")
+    assert (found.outcome, found.exit_code, found.pairs) == (Change.ERROR, 3, 1)
+    missing = "the verdicts of bad.evalset.json, ./bad.evalset.json are missing in both runs"
+    assert found.sentence == f"error: a regression cannot be excluded: {missing}; by 1 case"
+    assert [one.partition(": ")[0] for one in found.warnings] == [
+        f"{UNREAD} in the base",
+        f"./{UNREAD} in the candidate",
+    ]
+    steps = ["correct bad.evalset.json, ./bad.evalset.json, and run the base and the candidate again"]
+    assert found.next_steps == steps
+    assert all("missing in both runs; by 1 case" in text for text in forms_of(found).values())
+    sides = comparison_side(found.base, None, None), comparison_side(found.candidate, None, None)
+    page = comparison_page(found, sides, ({}, {}))
+    assert (page.outcome, page.missing) == ("error", [f"{missing}: they are in no figure"])
+
+
+def test_a_regression_stays_one_without_a_set_that_neither_run_could_run(tmp_path: Path) -> None:
+    store, [one] = kept_in(tmp_path), SET["eval_cases"]
+    cases = [{**one, "eval_id": str(number)} for number in range(8)]
+    (tmp_path / "bad.evalset.json").write_text("{")
+    (tmp_path / "good.evalset.json").write_text(json.dumps({**SET, "eval_cases": cases}))
+    for answer in ("hi", "no"):
+        agent = tmp_path / f"{answer}.py"
+        agent.write_text(f"def root_agent(message: str) -> str:\n    return {answer!r}\n")
+        proctor.evaluate_sync(
+            agent, [*tmp_path.glob("*.evalset.json")], config=CONFIG, keep_going=True, store=store
+        )
+    assert proctor.compare_sync(store=store).outcome is Change.REGRESSION
 
 
 def test_a_set_that_a_run_just_does_not_have_has_no_missing_verdicts(
@@ -285,18 +320,46 @@ def test_of_two_sets_with_one_id_the_unread_one_has_missing_verdicts(tmp_path: P
     assert (found.missing_candidate, found.only_base) == (1, [])
 
 
-def test_a_run_until_decided_is_not_green_without_a_set(
+def test_a_set_that_the_candidate_could_not_run_is_known_by_its_file(
     run: RunResult, whole: RunResult, tmp_path: Path
 ) -> None:
-    Path("bad.evalset.json").write_text("{")
-    again = proctor.evaluate_sync(
-        "replay", ["good.evalset.json", "bad.evalset.json"], config=CONFIG, keep_going=True,
-        store=kept_in(tmp_path), against=whole.run_id, until_decided=True, num_runs=2,
+    """Other sets that only the base has are just not part of the candidate."""
+    store = kept_in(tmp_path)
+    Path("third.evalset.json").write_text(json.dumps({**SET, "eval_set_id": "third"}))
+    three = proctor.evaluate_sync(
+        "replay", ["good.evalset.json", "bad.evalset.json", "third.evalset.json"], config=CONFIG, store=store
+    )
+    found = proctor.compare_sync(three.run_id, run.run_id, store=store)
+    assert (found.missing_candidate, found.only_base) == (1, ["third/one"])
+    proctor.set_baseline("main", three.run_id, store)  # it has no names of files: the set may be any
+    found = proctor.compare_sync(candidate=run.run_id, baseline="main", store=store)
+    assert (found.missing_candidate, found.only_base) == (2, [])
+
+
+@pytest.mark.parametrize("part", ["unread set", "limit"])
+def test_a_run_until_decided_makes_all_trials_if_the_comparison_cannot_pass(
+    part: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    [one] = SET["eval_cases"]
+    sets = ["a.evalset.json", "b.evalset.json"]
+    for name in sets:
+        cases = [{**one, "eval_id": str(number)} for number in range(10)]
+        Path(name).write_text(json.dumps({"eval_set_id": name, "eval_cases": cases}))
+    store = kept_in(tmp_path)
+    base = proctor.evaluate_sync("replay", sets, config=CONFIG, store=store)
+    options: dict[str, Any] = {"limit": 5}
+    if part == "unread set":
+        Path(sets[1]).write_text("{")
+        options = {"keep_going": True}
+    run = proctor.evaluate_sync(
+        "replay", sets, config=CONFIG, store=store, against=base.run_id, until_decided=True, num_runs=3,
+        margin=0.4, **options,
     )  # fmt: skip
-    found = proctor.compare_sync(whole.run_id, again.run_id, store=kept_in(tmp_path))
+    assert {len(case.trials) for case in run.cases} == {3}
+    found = proctor.compare_sync(base.run_id, run.run_id, store=store, margin=0.4)
     assert found.look is not None
-    assert (found.passed, found.only_base) == (False, [])
-    assert found.changed(CaseChange.MISSING)[0].reason == UNREAD
+    assert (found.outcome, found.missing_candidate) == (Change.ERROR, 30)
 
 
 def test_an_unread_set_that_is_named_twice_is_one_set(run: RunResult) -> None:

@@ -102,7 +102,7 @@ def manifest_of_result(run: RunResult) -> tuple[Manifest, Judging]:
     from proctor.schema.results.manifest import AgentManifest, SetManifest
 
     sets = [
-        SetManifest(eval_set_id=one.eval_set_id, failure=one.failure, num_runs=one.num_runs)
+        SetManifest(eval_set_id=one.eval_set_id, path=one.path, failure=one.failure, num_runs=one.num_runs)
         for one in run.sets
     ]
     judged = [

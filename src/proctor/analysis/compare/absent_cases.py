@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from proctor.schema.results.manifest import Manifest
+    from proctor.schema.results.manifest import Manifest, SetManifest
 
 LEFT_OUT = "left out of the run"
 """The reason of a case that a run left out because of an option."""
@@ -23,9 +23,11 @@ class AbsentCases:
     left_out: bool = False
     """Whether the run left out cases of its sets because of an option (`--limit`, `--tag` …)."""
     sets: frozenset[str] = frozenset()
-    """The ids of the other run's eval sets that the run does not have, if it has sets that could not be run."""
+    """The ids of the other run's eval sets that the run could not run, or may not have been able to."""
     unread: str = ""
     """Which sets could not be run."""
+    unknown: tuple[str, ...] = ()
+    """The sets that could not be run, and of whose files the other run has no set."""
 
     def reason(self, eval_set_id: str) -> str:
         """Return why a case of this set is missing; empty if it is just not part of the run."""
@@ -41,10 +43,16 @@ NONE_ABSENT = AbsentCases()
 def absent_cases(run: Manifest, other: Manifest) -> AbsentCases:
     """Return which cases that only `other` has are missing verdicts of `run`.
 
-    The id of a set that cannot be read is unknown, so that any set that only `other` has may be this set.
+    The id of a set that cannot be read is unknown: its file tells which set of `other` it is. If `other` has no set of this
+    file, for example because a baseline names no files, any set that only `other` has may be this set.
     """
-    lost = Counter(_read_sets(other)) - Counter(_read_sets(run)) if run.unread_sets else Counter[str]()
-    return AbsentCases(_left_out_cases(run), frozenset(lost), unread_text(run.unread_sets))
+    there = _read_sets(other)
+    unknown = run.unread_sets.keys() - {one.path for one in there}
+    may_be = {one.eval_set_id for one in there if unknown or one.path in run.unread_sets}
+    only_other = Counter(one.eval_set_id for one in there)
+    only_other.subtract(one.eval_set_id for one in _read_sets(run))
+    lost = frozenset(name for name in may_be if only_other[name] > 0)
+    return AbsentCases(_left_out_cases(run), lost, unread_text(run.unread_sets), tuple(sorted(unknown)))
 
 
 def unread_causes(run: Manifest) -> dict[str, str]:
@@ -57,8 +65,8 @@ def unread_text(names: Collection[str]) -> str:
     return f"{', '.join(names)} could not be run" if names else ""
 
 
-def _read_sets(run: Manifest) -> list[str]:
-    return [one.eval_set_id for one in run.sets if one.failure is None]
+def _read_sets(run: Manifest) -> list[SetManifest]:
+    return [one for one in run.sets if one.failure is None]
 
 
 def _left_out_cases(run: Manifest) -> bool:

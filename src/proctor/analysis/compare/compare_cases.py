@@ -93,6 +93,12 @@ class CompareOptions:
         return 1 - self.confidence if self.look is None else self.look.one_sided
 
     @property
+    def unknown_sets(self) -> list[str]:
+        """The sets that neither run could run: it is unknown how many verdicts are missing."""
+        base, candidate = self.base_absent.unknown, self.candidate_absent.unknown
+        return [*dict.fromkeys((*base, *candidate))] if base and candidate else []
+
+    @property
     def budget(self) -> ErrorBudget:
         """The significance levels of the tests that decide."""
         return divide_error(self.error, generalize=self.generalize)
@@ -145,7 +151,7 @@ def compare_cases(base: Side, candidate: Side, options: CompareOptions) -> Compa
     """Compare two runs case by case.
 
     The outcome, in this order. *regression*: significantly worse whatever the missing verdicts are. *error*: significantly
-    worse if they are the worst ones, or no case has a verdict in both runs; *inconclusive* instead if only a few are missing
+    worse if they are the worst ones, no case has a verdict in both runs, or a set could be run in neither; *inconclusive* instead if only a few are missing
     and a case fell whatever they are. *inconclusive*: pass and fail were not scored alike. *improvement*: significantly
     better, with a pass rate that is not lower, whatever the missing verdicts are. *no regression*: a drop of the pass rate
     larger than the margin is ruled out for cases like these. *inconclusive*: a case fell, or a missing verdict would with
@@ -165,6 +171,7 @@ def compare_cases(base: Side, candidate: Side, options: CompareOptions) -> Compa
         pairs=len(pairs.both), measures=_reported(pairs, options), cases=changed_cases(pairs, deterministic=options.deterministic),
         missing_base=missing[0], missing_candidate=missing[1], only_base=pairs.only_base,
         only_candidate=pairs.only_candidate, changed_cases=pairs.changed, left_out=pairs.left_out, look=options.look,
+        unknown_sets=options.unknown_sets,
     )  # fmt: skip
     views = completions(pairs, planned, options.ranges) if pairs.both else []
     may_have_fallen = bool(views) and _test(comparison, pairs, views, options)
@@ -210,6 +217,8 @@ def _detectable(views: Sequence[Completion], options: CompareOptions) -> Detecta
 def _outcome(evidence: _Evidence, worst: _Evidence, options: CompareOptions, *, few_missing: bool) -> Change:
     if evidence.is_regression(options):
         return Change.REGRESSION
+    if options.unknown_sets:
+        return Change.ERROR
     outcome = _outcome_without_regression(evidence, worst, options)
     if not worst.is_regression(options):
         return outcome

@@ -275,6 +275,17 @@ def _error(comparison: Comparison) -> str:
 
 
 def missing_text(comparison: Comparison) -> str:
+    """Return which verdicts are missing, in one sentence; empty if none is."""
+    return "; ".join(filter(None, (_counted_text(comparison), _unknown_text(comparison))))
+
+
+def _unknown_text(comparison: Comparison) -> str:
+    """Return the sets that neither run could run: `the verdicts of a.json are missing in both runs`."""
+    names = _named(comparison.unknown_sets)
+    return f"the verdicts of {names} are missing in both runs" if names else ""
+
+
+def _counted_text(comparison: Comparison) -> str:
     """Return how many verdicts are missing: `8 verdicts of the candidate are missing`; empty if none is."""
     counts = (("base", comparison.missing_base), ("candidate", comparison.missing_candidate))
     parts = [f"{count:,} of the {word}" for word, count in counts if count]
@@ -374,10 +385,12 @@ def answers(comparison: Comparison) -> list[tuple[str, str]]:
 
 def missing_texts(comparison: Comparison) -> list[str]:
     """Return which verdicts are missing, in short sentences."""
-    if not (missing := missing_text(comparison)):
-        return []
+    counted, unknown = _counted_text(comparison), _unknown_text(comparison)
     rates = [_rates_text(one) for one in comparison.measures if one.name == PASSED]
-    return [": ".join([missing, *rates])]
+    return [
+        *([": ".join([counted, *rates])] if counted else []),
+        *([f"{unknown}: they are in no figure"] if unknown else []),
+    ]
 
 
 def _rates_text(passed: Measured) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import closing, nullcontext
@@ -20,11 +21,13 @@ if TYPE_CHECKING:
     from proctor.engine.planning.plan import Plan
     from proctor.schema.analysis.comparison import Comparison, Trials
     from proctor.schema.results.manifest import Judging, Manifest
-    from proctor.schema.results.run_result import RunResult
+    from proctor.schema.results.run_result import RunResult, SetSummary
     from proctor.stores.base import Store
 
 
-def looks_of(options: EvaluateOptions, plan: Plan, store: Store | None) -> Looks:
+def looks_of(
+    options: EvaluateOptions, plan: Plan, unreadable: Sequence[SetSummary], store: Store | None
+) -> Looks:
     """Return the interim looks of a run that is compared with another one (option `against`) while its trials are made.
 
     Raises:
@@ -44,10 +47,25 @@ def looks_of(options: EvaluateOptions, plan: Plan, store: Store | None) -> Looks
     _check_alike(base, judging, plan)
     if options.get("deterministic"):
         check_deterministic(base)
-    return Looks(base, _compare_options(options, plan), counts.pop())
+    candidate = _planned_manifest(options, plan, unreadable)
+    return Looks(base, _compare_options(options, plan, manifest, candidate), counts.pop())
 
 
-def _compare_options(options: EvaluateOptions, plan: Plan) -> CompareOptions:
+def _planned_manifest(options: EvaluateOptions, plan: Plan, unreadable: Sequence[SetSummary]) -> Manifest:
+    """Return the manifest of the planned run without what identifies it: its sets and the options that leave out cases."""
+    from proctor.runs.setup.manifest import set_manifests
+    from proctor.schema.results.manifest import AgentManifest, Manifest
+
+    sets = set_manifests(plan, unreadable)
+    return Manifest(
+        run_id="", created_at=0, agent=AgentManifest(), sets=sets, options={**options}, command=sys.argv
+    )
+
+
+def _compare_options(
+    options: EvaluateOptions, plan: Plan, base: Manifest, candidate: Manifest
+) -> CompareOptions:
+    from proctor.analysis.compare.absent_cases import absent_cases
     from proctor.analysis.compare.compare_cases import MARGIN, CompareOptions
 
     margin = options.get("margin")
@@ -56,6 +74,8 @@ def _compare_options(options: EvaluateOptions, plan: Plan) -> CompareOptions:
         require_proof=margin is not None,
         deterministic=bool(options.get("deterministic")),
         ranges=_score_ranges(plan),
+        base_absent=absent_cases(base, candidate),
+        candidate_absent=absent_cases(candidate, base),
     )
 
 

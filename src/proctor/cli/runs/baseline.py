@@ -72,7 +72,11 @@ def list_(*, as_json: bool, store: str | None) -> None:
 
     baselines = list_baselines(store)
     if as_json:
-        click.echo(clean_json(json.dumps([one.as_data() for one in baselines], ensure_ascii=False, indent=2)))
+        click.echo(
+            clean_json(
+                json.dumps([one.model_dump(mode="json") for one in baselines], ensure_ascii=False, indent=2)
+            )
+        )
         return
     for one in baselines:
         click.echo(clean(_line(one)))

@@ -85,7 +85,7 @@ def prepare(
     plan = _make_plan(requests, run_options, loading, hashed=store is not None)
     if loaded is None:
         raise SetupProblems([SetupError("no agent given")])
-    looks = stopping_rule(options, plan, store)
+    looks = stopping_rule(options, plan, loading.unreadable, store)
     prepared = loading.prepared(loaded, plan, replace(run_options, looks=looks), store)
     refuse_warnings(prepared)
     if store is not None:
@@ -423,7 +423,9 @@ _STOP_WHEN_DECIDED = "proctor.analysis.compare.until_decided:looks_of"
 """The function that makes the stopping rule of `against`. It is loaded by name: `analysis` is a higher layer."""
 
 
-def stopping_rule(options: EvaluateOptions, plan: Plan, store: Store | None) -> StoppingRule | None:
+def stopping_rule(
+    options: EvaluateOptions, plan: Plan, unreadable: Sequence[SetSummary], store: Store | None
+) -> StoppingRule | None:
     """Return the stopping rule that the options request; `None`: every case gets all its trials.
 
     Raises:
@@ -432,5 +434,5 @@ def stopping_rule(options: EvaluateOptions, plan: Plan, store: Store | None) -> 
     """
     if options.get("against") is None:
         return None
-    rule: StoppingRule = load_object(_STOP_WHEN_DECIDED)(options, plan, store)
+    rule: StoppingRule = load_object(_STOP_WHEN_DECIDED)(options, plan, unreadable, store)
     return rule

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 
@@ -35,7 +35,8 @@ class Change(StrEnum):
     REGRESSION = "regression"
     """The candidate is significantly worse, even if every missing verdict were the best one for it."""
     ERROR = "error"
-    """With the worst values of the missing verdicts the candidate would be significantly worse; or nothing could be compared."""
+    """With the worst values of the missing verdicts the candidate would be significantly worse; or neither run could run a
+    set, or nothing could be compared."""
     INCONCLUSIVE = "inconclusive"
     """Something fell, or a missing verdict could be a fall, and chance cannot be ruled out."""
     IMPROVEMENT = "improvement"
@@ -343,6 +344,8 @@ class Comparison:
     """Cases whose content differs between the runs."""
     left_out: tuple[int, int] = (0, 0)
     """How many cases of the other run the base and the candidate left out (`--limit`, `--tag` …), or could not run with their set."""
+    unknown_sets: Sequence[str] = ()
+    """The eval sets that neither run could run: their missing verdicts are not counted."""
     look: Look | None = None
     """The sequential look at the candidate; `None` if its number of trials was fixed in advance."""
     futile: bool = False
@@ -444,7 +447,3 @@ class NamedBaseline(BaseModel):
     started_at: float
     cases: int
     num_runs: int
-
-    def as_data(self) -> dict[str, Any]:
-        """Return the entry as plain data."""
-        return self.model_dump(mode="json")
