@@ -384,8 +384,10 @@ class TestGoingOn:
         assert (stored.summary.attempts, stored.summary.unreported) == (4, 1)
         row = proctor.plan_sync(run).measures[0].rows[0]
         assert row.cost == pytest.approx(row.total * run.spent[0].cost / 3)
-        (cases, covered) = zip(*(cost_of_case(case, evidence_of(case)) for case in run.cases), strict=True)
-        assert (sum(covered), sum(cases)) == (3, pytest.approx(run.spent[0].cost))
+        costs = [cost_of_case(case, evidence_of(case)) for case in run.cases]
+        assert (sum(one.reported for one in costs), sum(one.unreported for one in costs)) == (3, 1)
+        assert sum(one.cost or 0 for one in costs) == pytest.approx(run.spent[0].cost)
+        assert [run_cost_text(one).startswith("at least") for one in costs].count(True) == 1
 
     def test_means_are_of_the_trials_that_reported_usage(self, tmp_path: Path) -> None:
         store = tmp_path / "s.db"
@@ -395,8 +397,8 @@ class TestGoingOn:
         (stored,) = proctor.list_runs(store)
         assert stored.summary.trial_cost == pytest.approx(run.spent[0].cost / 6)
         case = run.cases[0]
-        values = [score.value for score in case.metrics[MODEL_CALLS].per_trial if score is not None]
-        assert values == [1, 0, 1, 0]  # google-adk's number of a trial
+        values = [score.value if score is not None else ... for score in case.metrics[MODEL_CALLS].per_trial]
+        assert values == [1, None, 1, None]
         means = proctor.load_run(run.run_id, store).means
         assert (means[MODEL_CALLS].value, means[MODEL_CALLS].values) == (1, 6)
         assert (means["token_usage_v1"].value, means["token_usage_v1"].values) == (1010, 6)

@@ -312,7 +312,8 @@ def test_a_trial_that_crashed_without_usage_is_not_in_the_mean_cost(
     (head,) = got(client, "/api/matrix", runs="latest")["runs"]
     (listed,) = got(client, "/api/history")["runs"]
     assert head["cost"] == listed["trial_cost"] == pytest.approx(agent.cost / 2)
-    assert got(client, "/api/runs/latest/case-extras")["attempts"] == [2]
+    extras = got(client, "/api/runs/latest/case-extras")
+    assert (extras["attempts"], extras["cost_texts"]) == ([2], ["at least $0.0052"])
     page, (row,) = got(client, "/api/runs/latest"), got(client, "/api/runs")["items"]
     assert run.cost is page["cost"] is row["cost"] is page["money"][0]["cost"] is None
     assert page["cost_text"] == row["cost_text"] == page["money"][0]["text"] == "at least $0.0052"

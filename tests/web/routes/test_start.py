@@ -398,6 +398,7 @@ def test_cases_tags_and_metrics_that_are_chosen_are_what_is_run(tmp_path: Path) 
             "tools": {},
             "tool_figures": [],
             "costs": [],
+            "cost_texts": [],
             "attempts": [],
         }
         again = server.start(eval_sets=[], failed_of=run)

@@ -1974,6 +1974,8 @@ export interface components {
             tool_figures: components["schemas"]["ToolFigures"][];
             /** Costs */
             costs: (number | null)[];
+            /** Cost Texts */
+            cost_texts: string[];
             /** Attempts */
             attempts: number[];
         };
@@ -2110,6 +2112,8 @@ export interface components {
             high: number | null;
             /** Cost */
             cost: number | null;
+            /** Cost Text */
+            cost_text: string;
             /** Seconds */
             seconds: number | null;
             /** Tokens */

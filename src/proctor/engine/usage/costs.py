@@ -12,7 +12,7 @@ from proctor.schema.evidence.simulated_user import SimulatedUser, UserReply
 from proctor.schema.evidence.trial import Attempt, Failure, FailureKind, Trial
 from proctor.schema.evidence.turn import Turn
 from proctor.schema.format.content import total_tokens
-from proctor.schema.results.model_usage import Spent, run_cost, sum_usage, without
+from proctor.schema.results.model_usage import CaseCost, Spent, sum_usage, without
 from proctor.schema.results.run_result import CaseResult
 from proctor.schema.results.score import MetricScore
 
@@ -408,18 +408,16 @@ def evidence_of(case: CaseResult) -> list[dict[str, Any]]:
     return [data for one in attempts if (data := one.evidence_data()) is not None]
 
 
-def cost_of_case(case: CaseResult, evidence: Iterable[Mapping[str, Any]]) -> tuple[float | None, int]:
-    """Return the US dollars that a case took, given its evidence, and the number of the attempts that they cover.
-
-    The cost is `None` if a price is unknown or the agent reported no usage. Attempts in which the agent reported no usage are not covered.
-    """
-    costs, spent, covered = AgentCosts(), list[Spent](), 0
+def cost_of_case(case: CaseResult, evidence: Iterable[Mapping[str, Any]]) -> CaseCost:
+    """Return the usage of a case, given its evidence."""
+    costs, spent, attempts, reported = AgentCosts(), list[Spent](), 0, 0
     for trial in evidence:
         for attempt in (trial, *(trial.get("attempts") or ())):
-            covered += costs.add_attempt(attempt.get("turns") or ())
+            attempts += 1
+            reported += costs.add_attempt(attempt.get("turns") or ())
             if user := attempt.get("played_user"):
                 spent += usage_of_user(user)
-    return run_cost([*costs.spent(), *spent, *_spent_on_judges(case)]), covered
+    return CaseCost([*costs.spent(), *spent, *_spent_on_judges(case)], reported, attempts - reported)
 
 
 def _spent_on_judges(case: CaseResult) -> Iterator[Spent]:

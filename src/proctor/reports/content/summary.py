@@ -13,7 +13,7 @@ from proctor.reports.content.case_words import WORDS
 from proctor.reports.content.symbols import Marks
 from proctor.schema.evidence.trial import CONFIGURATION
 from proctor.schema.results.case_result import FaultRate, FaultRates
-from proctor.schema.results.model_usage import PURPOSES, Spent, known_cost, run_cost, total_cost
+from proctor.schema.results.model_usage import PURPOSES, CaseCost, Spent, known_cost, run_cost, total_cost
 from proctor.schema.results.run_result import (
     CaseResult,
     Outcome,
@@ -371,8 +371,8 @@ def by_purpose(spent: Sequence[Spent]) -> Iterator[tuple[str, list[Spent]]]:
             yield purpose, usages
 
 
-def run_cost_text(run: RunResult | RunSummary) -> str:
-    """Return what a run cost (see `run_cost`): `$0.60`, `at least $0.60`, `unknown`; empty if no model was used."""
+def run_cost_text(run: RunResult | RunSummary | CaseCost) -> str:
+    """Return what a run or a case cost (see `run_cost`): `$0.60`, `at least $0.60`, `unknown`; empty if no model was used."""
     return cost_text(run_cost(run.spent, run.unreported), run.spent) if run.spent else ""
 
 

@@ -5,7 +5,7 @@ Unknown values are reported as unknown, not as 0.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from proctor.schema.format.wire_model import WireModel
@@ -90,6 +90,22 @@ def run_cost(spent: Iterable[Spent], unreported: int = 0) -> float | None:
     usages = list(spent)
     is_known = not unreported and any(one.purpose == "agent" for one in usages)
     return total_cost(usages) if is_known else None
+
+
+@dataclass(frozen=True, slots=True)
+class CaseCost:
+    """What a case took on models."""
+
+    spent: Sequence[Spent]
+    reported: int
+    """The attempts at trials in which the agent reported usage."""
+    unreported: int
+    """The other attempts."""
+
+    @property
+    def cost(self) -> float | None:
+        """The US dollars without `unreported` attempts; `None` if a price is unknown or the agent reported no usage."""
+        return run_cost(self.spent)
 
 
 def trial_cost(spent: Iterable[Spent], attempts: int, unreported: int) -> float | None:

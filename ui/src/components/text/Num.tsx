@@ -1,4 +1,4 @@
-import { agoText, boundsText, clockText, moneyText, numText, percentText, scoreText, secondsText } from "./numberFormats";
+import { agoText, boundsText, clockText, costText, numText, percentText, scoreText, secondsText } from "./numberFormats";
 import styles from "./Num.module.css";
 
 type Value = number | null | undefined;
@@ -29,9 +29,13 @@ export function Percent({ value, low, high }: { value: Value; low?: Value; high?
   );
 }
 
-/** US dollars: $0.012. */
-export function Money({ value }: { value: Value }) {
-  return <span className="num">{moneyText(value)}</span>;
+/** The cost of a run or a case: $0.012, ≥ $0.012. */
+export function Cost({ of }: { of: { cost_text: string } }) {
+  return (
+    <span className={`num ${styles.cost}`} title={of.cost_text || "no cost was reported"}>
+      {costText(of)}
+    </span>
+  );
 }
 
 /** A length of time, given in seconds: 3 m 12 s. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { agoText, boundsText, moneyText, numText, percentText, scoreText, secondsText } from "./numberFormats";
+import { agoText, boundsText, costText, moneyText, numText, percentText, scoreText, secondsText } from "./numberFormats";
 
 const plain = (text: string) => text.replaceAll("\u202f", " ");
 
@@ -77,4 +77,13 @@ describe("figures", () => {
   it("writes numbers with a true minus and thousands apart", () => {
     expect(numText(-1204.5)).toBe("−1,204.5");
   });
+});
+
+it.each([
+  ["$0.60", "$0.60"],
+  ["at least $0.60", "≥ $0.60"],
+  ["unknown", "unknown"],
+  ["", "–"],
+])("a cost of %s", (cost_text, text) => {
+  expect(costText({ cost_text })).toBe(text);
 });

@@ -78,6 +78,11 @@ export function moneyText(dollars: number | null | undefined): string {
   return `$${dollars.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits })}`;
 }
 
+/** The cost of a run or a case: `$0.60`, `≥ $0.60`, `unknown`; `–` if no cost was reported. */
+export function costText({ cost_text }: { cost_text: string }): string {
+  return cost_text.replace("at least ", "≥ ") || UNKNOWN;
+}
+
 /** A length of time: 320 ms, 2.4 s, 3 m 12 s, 2 h 05 m. */
 export function secondsText(seconds: number | null | undefined): string {
   if (seconds === null || seconds === undefined) return UNKNOWN;

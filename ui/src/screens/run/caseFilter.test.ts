@@ -8,7 +8,7 @@ const WORDS = { said: SAID, tools: ["get_order"], metrics: ["tool_trajectory_avg
 function row(part: Partial<CaseRow> = {}): CaseRow {
   return {
     position: 0, eval_set_id: "booking", eval_id: "two_turns", outcome: "passed", strip: "p", why: "", cause: "", scores: {}, missed: [], errors: [],
-    low: null, high: null, cost: null, seconds: null, tokens: null, flaky: false, played: false, tags: [], tools: [], place: "", change: null, was: null,
+    low: null, high: null, cost: null, cost_text: "", seconds: null, tokens: null, flaky: false, played: false, tags: [], tools: [], place: "", change: null, was: null,
     ...part,
   };
 }

@@ -68,11 +68,11 @@ describe("asMarkdown", () => {
   });
 
   it("has the columns of the table, and the number of the cases that a filter takes", () => {
-    const row = { eval_id: "c", outcome: "failed", strip: "pf", why: "`a` | b", scores: { tool_use: 0.5, hidden: 1 }, errors: [], cost: 0.25, seconds: 2, tokens: 1200 } as unknown as CaseRow;
+    const row = { eval_id: "c", outcome: "failed", strip: "pf", why: "`a` | b", scores: { tool_use: 0.5, hidden: 1 }, errors: [], cost: 0.25, cost_text: "at least $0.250", seconds: 2, tokens: 1200 } as unknown as CaseRow;
     const metrics = [metric("tool_use", 1), metric("hidden", 0), metric("invocation_duration_v1", 0), metric("token_usage_v1", 0)];
     const columns = ["case", "trials", "why", "tool_use", "seconds", "tokens", "cost"].map((id) => ({ id }));
     const table = asMarkdown({ ...page, metrics }, [row], columns).slice(HEAD.length);
-    expect(table).toBe("\n1 of 8 cases:\n\n| Case | Trials | Why | tool\\_use | invocation\\_duration\\_v1 | token\\_usage\\_v1 | Cost |\n| --- | --- | --- | --- | --- | --- | --- |\n| `c` | 1 passed, 1 failed | `a` \\| b | 0.50 | 2 s | 1,200 | $0.250 |\n");
+    expect(table).toBe("\n1 of 8 cases:\n\n| Case | Trials | Why | tool\\_use | invocation\\_duration\\_v1 | token\\_usage\\_v1 | Cost |\n| --- | --- | --- | --- | --- | --- | --- |\n| `c` | 1 passed, 1 failed | `a` \\| b | 0.50 | 2 s | 1,200 | ≥ $0.250 |\n");
   });
 });
 

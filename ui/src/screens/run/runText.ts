@@ -3,7 +3,7 @@ import { outcomeWord, shownOutcome } from "../../components/charts/Outcome";
 import { CHANGE_WORDS } from "../../components/terms/caseWords";
 import { stripText } from "../../components/charts/TrialStrip";
 import { mdCode, mdProse, mdTable, mdText } from "../../components/text/markdown";
-import { moneyText, numText, percentText, secondsText } from "../../components/text/numberFormats";
+import { costText, moneyText, numText, percentText, secondsText } from "../../components/text/numberFormats";
 import { needsEvidence } from "./caseFilter";
 import { columnName, metricText } from "./columns/metricScore";
 
@@ -137,7 +137,7 @@ const COLUMN_TEXTS: Readonly<Record<string, ColumnText>> = {
   outcome: { head: "Outcome", text: ({ outcome, strip }) => outcomeWord(shownOutcome(outcome, strip.length)) },
   trials: { head: "Trials", text: ({ strip }) => stripText(strip) },
   why: { head: "Why", text: ({ why }) => mdProse(why) },
-  cost: { head: "Cost", text: ({ cost }) => moneyText(cost) },
+  cost: { head: "Cost", text: costText },
 };
 
 /** A column of the table in Markdown; a column without a text here is a metric. */

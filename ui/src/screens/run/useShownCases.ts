@@ -4,7 +4,7 @@ import { pathOf, useData, useSource } from "../../data/queries";
 import type { CaseExtras, CaseRow, CasesPage, RunPage, TextMatches } from "../../data/types";
 import type { Column } from "../../components/tables/Table";
 import { sortRows } from "../../components/tables/sortRows";
-import { columnsOf } from "./columns/caseColumns";
+import { columnsOf, hasCost } from "./columns/caseColumns";
 import { type Filter, type FilterTerms, needsEvidence, readFilter, searchFailure, saidTexts, sortWorstFirst } from "./caseFilter";
 
 export interface ShownCases {
@@ -26,7 +26,7 @@ export function useShownCases(page: RunPage | undefined, rows: readonly CaseRow[
   const filter = useMemo(() => readFilter(text, words), [text, words]);
   const ordered = useMemo(() => sortWorstFirst(rows), [rows]);
   const taken = useMemo(() => ordered.filter(filter.takes), [ordered, filter]);
-  const costs = useMemo(() => rows.some(({ cost }) => cost !== null), [rows]);
+  const costs = useMemo(() => rows.some(hasCost), [rows]);
   const columns = useMemo(() => (page ? columnsOf(page, { costs, chosen: chosen === null ? null : chosen.split(",") }) : []), [page, costs, chosen]);
   return useMemo(() => ({ words, filter, columns, taken, searching, shown: () => sortRows(taken, columns, sort) }), [words, filter, columns, taken, searching, sort]);
 }
@@ -84,12 +84,13 @@ export function useExtraColumns(rows: readonly CaseRow[], extras: CaseExtras | u
   return useMemo(() => {
     if (!extras) return rows;
     const [tags, tools] = [byPosition(extras.tags), byPosition(extras.tools)];
-    if (!tags.size && !tools.size && !extras.costs.length) return rows;
+    if (!tags.size && !tools.size && !extras.cost_texts.length) return rows;
     return rows.map((row) => ({
       ...row,
       tags: tags.get(row.position) ?? row.tags,
       tools: tools.get(row.position) ?? row.tools,
       cost: extras.costs[row.position] ?? row.cost,
+      cost_text: extras.cost_texts[row.position] ?? row.cost_text,
     }));
   }, [rows, extras]);
 }

@@ -1,11 +1,11 @@
 import type { RunRow } from "../../data/types";
 import { Breakable } from "../../components/text/Breakable";
 import { OutcomeCounts } from "../../components/charts/OutcomeCounts";
-import { Percent, Seconds, When } from "../../components/text/Num";
+import { Cost, Percent, Seconds, When } from "../../components/text/Num";
 import { Outcome } from "../../components/charts/Outcome";
 import { Sparkline } from "../../components/charts/Sparkline";
 import type { Column } from "../../components/tables/Table";
-import { moneyText, numText, percentText } from "../../components/text/numberFormats";
+import { numText, percentText } from "../../components/text/numberFormats";
 import styles from "./RunsScreen.module.css";
 
 export const COLUMNS: readonly Column<RunRow>[] = [
@@ -14,7 +14,7 @@ export const COLUMNS: readonly Column<RunRow>[] = [
   { id: "cases", head: "Cases", width: "minmax(0, 1.3fr)", optional: true, wideOnly: true, cell: (row) => <Cases row={row} /> },
   { id: "rate", head: "Cases passed, 95 % CI", term: "confidenceInterval", width: "164px", narrow: "66px", align: "end", cell: (row) => <Rate row={row} /> },
   { id: "trend", head: "Trend", term: "trend", width: "112px", optional: true, wideOnly: true, cell: (row) => <Trend row={row} /> },
-  { id: "cost", head: "Cost", width: "112px", align: "end", optional: true, wideOnly: true, cell: (row) => <Cost row={row} /> },
+  { id: "cost", head: "Cost", width: "112px", align: "end", optional: true, wideOnly: true, cell: (row) => <Cost of={row} /> },
   { id: "took", head: "Duration", width: "86px", align: "end", optional: true, wideOnly: true, cell: ({ duration }) => <Seconds value={duration} /> },
   { id: "commit", head: "Commit", width: "96px", optional: true, wideOnly: true, cell: ({ commit }) => <code className="dim">{shortCommit(commit)}</code> },
   { id: "when", head: "Started", width: "112px", align: "end", optional: true, cell: (row) => <When at={row.created_at} /> },
@@ -108,19 +108,6 @@ export function trendText(trend: RunRow["trend"]): string {
     return `${percentText(count / of)} (${numText(count)} of ${numText(of)})`;
   };
   return `cases passed in the last ${trend.length} runs: ${text(0)} to ${text(-1)}`;
-}
-
-/** `$0.60`, `≥ $0.60`, `unknown`; `–` if no cost was reported. */
-export function costText({ cost, cost_text }: Pick<RunRow, "cost" | "cost_text">): string {
-  return cost === null ? cost_text.replace("at least ", "≥ ") || "–" : moneyText(cost);
-}
-
-function Cost({ row }: { row: RunRow }) {
-  return (
-    <span className={`num ${styles.cost}`} title={row.cost_text || "no cost was reported"}>
-      {costText(row)}
-    </span>
-  );
 }
 
 const STOPPED: Readonly<Record<string, string>> = { "Ctrl-C": "cancelled", fail_fast: "stopped at the first case that did not pass" };

@@ -1,20 +1,11 @@
 import { describe, expect, it } from "vitest";
 import type { RunRow, RunsPage } from "../../data/types";
-import { costText, missingText, stoppedBy, trendText } from "./runColumns";
+import { missingText, stoppedBy, trendText } from "./runColumns";
 import { asMarkdown, summary } from "./runsText";
 
 function row(agent: string, created_at: number): RunRow {
   return { agent, sets: ["s"], outcome: "passed", state: "finished", created_at, counts: { passed: 1, not_run: 2 }, pass_rate: { count: 1, of: 3, rate: null, unread_sets: 0 } } as unknown as RunRow;
 }
-
-it.each([
-  [0.6, "$0.60", "$0.600"],
-  [null, "at least $0.60", "≥ $0.60"],
-  [null, "unknown", "unknown"],
-  [null, "", "–"],
-])("a cost of %s, %s", (cost, cost_text, text) => {
-  expect(costText({ cost, cost_text })).toBe(text);
-});
 
 it.each([
   ["running", 2, 0, "2 pending"],

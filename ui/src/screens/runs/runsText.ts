@@ -1,9 +1,9 @@
 import { pathOf } from "../../data/queries";
 import type { RunRow, RunsPage } from "../../data/types";
-import { agoText, clockText, numText, percentText, secondsText } from "../../components/text/numberFormats";
+import { agoText, clockText, costText, numText, percentText, secondsText } from "../../components/text/numberFormats";
 import { mdCode, mdTable, mdText } from "../../components/text/markdown";
 import { outcomeWord } from "../../components/charts/Outcome";
-import { afterComma, costText, missingText, shortCommit } from "./runColumns";
+import { afterComma, missingText, shortCommit } from "./runColumns";
 
 /** What happened last: `greeter on greetings failed 5 min ago: 1 of 4 cases passed.` */
 export function summary({ items, total }: RunsPage): string {

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from proctor.common.json_values import JsonObject
 from proctor.engine.usage.costs import cost_of_case, evidence_of
+from proctor.reports.content.summary import run_cost_text
 from proctor.schema.format.wire_model import PageModel
+from proctor.schema.results.model_usage import CaseCost
 from proctor.web.pages.runs.tool_usage import ToolFigures, ToolUsage
 
 if TYPE_CHECKING:
@@ -25,7 +27,9 @@ class CaseExtras(PageModel):
     tool_figures: list[ToolFigures]
     """How often each tool was called, how long, and with which errors; the most frequent first."""
     costs: list[float | None]
-    """US dollars by position; null: unknown. Empty if no cost is known."""
+    """US dollars by position; null: unknown. Empty if the run reported no usage, as the next two are."""
+    cost_texts: list[str]
+    """The same as text (see `CaseRow`)."""
     attempts: list[int]
     """The attempts at trials that the costs cover, by position: those that reported usage."""
 
@@ -46,13 +50,11 @@ class TextMatches(PageModel):
 def case_extras(store: Store, run_id: str, judging: int) -> CaseExtras:
     """Return tags, tools and costs of all cases of a run, by position; all evidence is read."""
     run, usage = store.load(run_id, judging), ToolUsage()
-    costs, attempts = list[float | None](), list[int]()
+    costs = list[CaseCost]()
     if run.spent:
         for position, case in enumerate(run.cases):
             evidence = evidence_of(case)
-            cost, covered = cost_of_case(case, evidence)
-            costs.append(cost)
-            attempts.append(covered)
+            costs.append(cost_of_case(case, evidence))
             for trial in evidence:
                 usage.add(position, trial)
     else:  # without costs the scores need not be read
@@ -63,8 +65,9 @@ def case_extras(store: Store, run_id: str, judging: int) -> CaseExtras:
         tags={},
         tools=usage.positions(),
         tool_figures=usage.figures(),
-        costs=costs if any(cost is not None for cost in costs) else [],
-        attempts=attempts,
+        costs=[one.cost for one in costs],
+        cost_texts=[run_cost_text(one) for one in costs],
+        attempts=[one.reported for one in costs],
     )
     for position, case_document in store.case_documents(run_id, range(len(run.cases))):
         for tag in tags_of(case_document):

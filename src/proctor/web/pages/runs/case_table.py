@@ -51,7 +51,9 @@ class CaseRow(PageModel):
     """The confidence interval of its pass rate, if it has several trials."""
     high: float | None
     cost: float | None
-    """The cost of its trials in US dollars, agent and judges together; null: unknown."""
+    """US dollars, agent and judges together, as far as the agent reported usage; null: unknown."""
+    cost_text: str
+    """`$0.60`, `at least $0.60`, `unknown`; empty if no model was used, or until the page has read `CaseExtras`."""
     seconds: float | None
     """The mean duration of a turn in seconds."""
     tokens: float | None
@@ -109,6 +111,7 @@ def case_row(position: int, case: CaseResult, cause: Cause | None) -> CaseRow:
         low=low,
         high=high,
         cost=None,
+        cost_text="",
         seconds=_score(case, SECONDS),
         tokens=_score(case, TOKENS),
         flaky=case.flaky,

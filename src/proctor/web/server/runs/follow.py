@@ -21,6 +21,7 @@ from starlette.concurrency import run_in_threadpool
 from proctor.engine.usage.costs import cost_of_case, evidence_of
 from proctor.errors import ProctorError
 from proctor.reports.content.failure_causes import cause_of
+from proctor.reports.content.summary import run_cost_text
 from proctor.runs.storage.open import open_runs
 from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.manifest import RunState
@@ -317,7 +318,8 @@ class Follower:
         for part in _ranges(positions):
             for position, case in zip(part, cases[part.start : part.stop], strict=True):
                 row = case_row(position, case, cause_of(case))
-                row.cost, _ = cost_of_case(case, evidence_of(case))
+                cost = cost_of_case(case, evidence_of(case))
+                row.cost, row.cost_text = cost.cost, run_cost_text(cost)
                 rows.append(row)
         return rows
 

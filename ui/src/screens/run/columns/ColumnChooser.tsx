@@ -5,7 +5,7 @@ import type { CaseRow, RunPage } from "../../../data/types";
 import { Button } from "../../../components/forms/Button";
 import { Breakable } from "../../../components/text/Breakable";
 import styles from "./ColumnChooser.module.css";
-import { MOST_CHOSEN, MOST_METRICS } from "./caseColumns";
+import { MOST_CHOSEN, MOST_METRICS, hasCost } from "./caseColumns";
 import { columnName } from "./metricScore";
 import { decidingMetrics } from "../runText";
 
@@ -16,7 +16,7 @@ export const ColumnChooser = memo(function ColumnChooser({ page, rows }: { page:
   const shortcut = useShortcut<HTMLElement>({ action: "columns" });
   const named = query.get("cols");
   const { metrics } = page;
-  const hasCosts = useMemo(() => rows.some(({ cost }) => cost !== null), [rows]);
+  const hasCosts = useMemo(() => rows.some(hasCost), [rows]);
   const chosen = named === null ? defaultColumns(page, hasCosts) : named.split(",").filter(Boolean);
   const isFull = metrics.filter(({ name }) => chosen.includes(columnName(name))).length >= MOST_CHOSEN;
   const toggle = (name: string, on: boolean) => setQuery({ cols: (on ? [...chosen, name] : chosen.filter((one) => one !== name)).join(",") || "," });

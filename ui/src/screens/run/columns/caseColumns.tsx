@@ -1,6 +1,6 @@
 import type { CaseRow, RunPage } from "../../../data/types";
 import { Breakable } from "../../../components/text/Breakable";
-import { Money } from "../../../components/text/Num";
+import { Cost } from "../../../components/text/Num";
 import { Outcome, inkClass, outcomeWord, shownOutcome, signOf } from "../../../components/charts/Outcome";
 import { CHANGE_WORDS } from "../../../components/terms/caseWords";
 import { Prose } from "../../../components/text/Prose";
@@ -61,15 +61,20 @@ const trials: Column<CaseRow> = {
   cell: (row) => <TrialStrip strip={row.strip} />,
 };
 
+/** Whether the cost of a case is known, at least in part. */
+export function hasCost({ cost_text }: CaseRow): boolean {
+  return cost_text.includes("$");
+}
+
 const cost: Column<CaseRow> = {
   id: "cost",
   head: "Cost",
-  width: "96px",
+  width: "108px",
   align: "end",
   optional: true,
   first: "desc",
   sortBy: (row) => row.cost,
-  cell: (row) => <Money value={row.cost} />,
+  cell: (row) => <Cost of={row} />,
 };
 
 /** A score: one that misses the threshold in the colour of a failure, one of a metric in error with the sign of an error. */
