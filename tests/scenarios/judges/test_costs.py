@@ -129,6 +129,19 @@ class Reticent(Counted):
             yield event if self.asked % 2 else proctor.Event.said("the answer is yes")
 
 
+class Cached(Counted):
+    """Answer every other time without a model, and report this `usage`."""
+
+    def __init__(self, usage: dict[str, int]) -> None:
+        super().__init__()
+        self.usage = usage
+
+    async def answer(self, message: Any, session: Any) -> Any:
+        async for event in super().answer(message, session):
+            free = proctor.Event.said("the answer is yes", usage_metadata=self.usage)
+            yield event if self.asked % 2 else free
+
+
 MATCH = {"criteria": {"response_match_score": 0.1}}
 THREE_CASES = {**SET, "eval_cases": SET["eval_cases"][:3]}
 
@@ -388,6 +401,18 @@ class TestGoingOn:
         assert (sum(one.reported for one in costs), sum(one.unreported for one in costs)) == (3, 1)
         assert sum(one.cost or 0 for one in costs) == pytest.approx(run.spent[0].cost)
         assert [run_cost_text(one).startswith("at least") for one in costs].count(True) == 1
+
+    @pytest.mark.parametrize(
+        ("usage", "unreported"), [({"total_token_count": 0}, 0), ({"prompt_token_count": 0}, 0), ({}, 1)]
+    )
+    def test_an_answer_without_a_model_costs_nothing_if_it_reports_0_tokens(
+        self, tmp_path: Path, usage: dict[str, int], unreported: int
+    ) -> None:
+        run = of_three_cases(Cached(usage), tmp_path / "s.db", max_cost=1.0)
+        paid = next(one for one in run.spent if one.model == "gpt-4o")
+        assert (run.unreported, sum(one.calls for one in run.spent), paid.calls) == (unreported, 2, 2)
+        assert run.cost == (None if unreported else pytest.approx(paid.cost))
+        assert any("max_cost" in one for one in run.warnings) == bool(unreported)
 
     def test_means_are_of_the_trials_that_reported_usage(self, tmp_path: Path) -> None:
         store = tmp_path / "s.db"

@@ -113,13 +113,13 @@ class AgentUsage:
 
     def add(self, position: int, trial: Trial) -> None:
         """Count one trial of the case at `position`, with all its attempts."""
-        before = self.tokens
+        before = self.costs.reports
         attempts: list[Trial | Attempt] = [*trial.attempts, trial]
         for attempt in attempts:
             self._add_attempt(attempt.turns, attempt.played_user)
         if trial.failure is None:
             self.trials += 1
-            self.silent += self.tokens == before
+            self.silent += self.costs.reports == before
         if trial.attempts and (failure := trial.attempts[-1].failure) is not None:
             self._note(position, trial.number, trial.__dict__, failure)
 
@@ -198,17 +198,19 @@ def _reports(turns: Iterable[AnyTurn]) -> Iterator[tuple[str | None, Mapping[str
 class AgentCosts:
     """The calls of models that an agent reported."""
 
-    __slots__ = ("_calls", "_spent", "calls")
+    __slots__ = ("_calls", "_spent", "reports")
 
     def __init__(self) -> None:
         """Start with no usage."""
-        self.calls = 0
-        """The number of calls."""
+        self.reports = 0
+        """The number of calls, and of reports of 0 tokens."""
         self._calls: Counter[Call] = Counter()
         self._spent: dict[str, Spent] = {}
 
     def add(self, model: str | None, usage: Mapping[str, Any]) -> None:
-        """Count one call: the usage as google-adk's events have it."""
+        """Count one call: the usage as google-adk's events have it. One without any number of tokens is not reported."""
+        if total_tokens(usage) is None:
+            return
         input_tokens = (usage.get("prompt_token_count") or 0) + (
             usage.get("tool_use_prompt_token_count") or 0
         )
@@ -218,17 +220,17 @@ class AgentCosts:
         self._calls[
             model or "", input_tokens, output_tokens, usage.get("cached_content_token_count") or 0
         ] += 1
-        self.calls += 1
+        self.reports += 1
         if len(self._calls) >= _MOST_UNLIKE:
             self._price()
 
     def add_attempt(self, turns: Iterable[AnyTurn]) -> bool:
         """Count the calls of one attempt at a trial; return whether it reported any. If not, what it took is unknown."""
-        before = self.calls
+        before = self.reports
         for model, usage in _reports(turns):
             if usage is not None:
                 self.add(model, usage)
-        return self.calls > before
+        return self.reports > before
 
     def spent(self) -> list[Spent]:
         """Return what they took so far, by model."""
@@ -243,14 +245,18 @@ class AgentCosts:
         price_of = load_object(_PRICES)
         for (model, input_tokens, output_tokens, cached), times in self._calls.items():
             one = self._spent.setdefault(model, Spent(purpose="agent", model=model))
-            one.calls += times
-            one.input_tokens += times * input_tokens
-            one.output_tokens += times * output_tokens
-            price = (
-                price_of(model, input_tokens=input_tokens, output_tokens=output_tokens, cached_tokens=cached)
-                if model
-                else None
-            )
+            price: float | None = 0.0
+            if input_tokens or output_tokens:  # else no model was called
+                one.calls += times
+                one.input_tokens += times * input_tokens
+                one.output_tokens += times * output_tokens
+                price = (
+                    price_of(
+                        model, input_tokens=input_tokens, output_tokens=output_tokens, cached_tokens=cached
+                    )
+                    if model
+                    else None
+                )
             if price is None:
                 one.unpriced += times
             else:
