@@ -28,6 +28,7 @@ _UNSAFE_IN_LINES = re.compile(f"[\x00-\x08\x0b-\x1f{_INVISIBLE}]")
 _UNSAFE_IN_JSON = re.compile(f"[{_INVISIBLE}]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _UNSEEN = re.compile(f"[\\s\ufe0e\ufe0f{_INVISIBLE}]+")
+_EXTRA_SPACE = re.compile("^ | $|(?<= ) ")
 _JOINERS = "\u200c\u200d"
 _JOINED_SCRIPTS = (
     "\u0620-\u077f\u08a0-\u08ff\ufb50-\ufdff\ufe70-\ufefc"  # Arabic, Syriac
@@ -48,6 +49,11 @@ def clean(text: str, *, lines: bool = False) -> str:
     """
     pattern = _UNSAFE_IN_LINES if lines else _UNSAFE
     return pattern.sub(_escape, text) if pattern.search(text) else text
+
+
+def show_spaces(text: str) -> str:
+    """Return a text with each space that readers could overlook as `\\x20`: at its ends, and behind another space."""
+    return _EXTRA_SPACE.sub(r"\\x20", text)
 
 
 def clean_json(json_text: str) -> str:

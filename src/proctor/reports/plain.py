@@ -6,13 +6,12 @@ reason and the evidence of the case above. Nothing but line ends is a control ch
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial, singledispatch
 from itertools import islice
 from typing import ClassVar, TextIO
 
-from proctor.common.safe_text import cells, clean, encodable, shorten
+from proctor.common.safe_text import cells, clean, encodable, shorten, show_spaces
 from proctor.reports.base import DEFAULTS, ReportOptions, is_terminal
 from proctor.reports.content.run_blocks import cases_in_order, report_blocks
 from proctor.reports.content.symbols import ASCII, Kind
@@ -69,13 +68,10 @@ def write_lines(lines: Iterable[str], out: TextIO) -> None:
         out.write("".join([encodable(clean(line), encoding).rstrip() + "\n" for line in some]))
 
 
-_EXTRA_SPACE = re.compile("^ | $|(?<= ) ")
-
-
 def fields(*texts: str) -> str:
     """Return the fields of a line, two spaces apart; empty ones are left out. A space that would look like a separator is `\\x20`."""
     parts = [text for text in texts if text]
-    return "  ".join(_EXTRA_SPACE.sub(r"\\x20", text) for text in parts) if len(parts) > 1 else "".join(parts)
+    return "  ".join(map(show_spaces, parts)) if len(parts) > 1 else "".join(parts)
 
 
 def write_blocks(build: BuildBlocks, out: TextIO, options: ReportOptions = DEFAULTS) -> None:

@@ -9,6 +9,7 @@ from hypothesis import example, given, strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from proctor.common.safe_text import show_spaces
 from proctor.reports.base import ReportOptions, load_report
 from proctor.reports.formats.markdown import MOST, MOST_RUNS
 from proctor.reports.formats.markdown_text import code, sentence, table, table_row
@@ -252,7 +253,11 @@ def test_code_in_a_cell_separates_a_backslash_from_a_pipe(text: str) -> None:
     codes = [
         child.content for token in rendered for child in token.children or [] if child.type == "code_inline"
     ]
-    assert codes == [text.replace("\\|", "\\ |") if text.strip() else " "]
+    assert codes == [show_spaces(text).replace("\\|", "\\ |")]
+
+
+def test_spaces_that_a_page_shows_as_one_are_visible_in_code() -> None:
+    assert "| `booking/a \\x20b` |" in text_of(run(case("a  b", F)))
 
 
 @pytest.mark.parametrize(

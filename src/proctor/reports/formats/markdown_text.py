@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from proctor.common.inline_code import code_mark, longest_run
-from proctor.common.safe_text import clean, cut_text
+from proctor.common.safe_text import clean, cut_text, show_spaces
 
 LONGEST = 300
 """Characters of a code span."""
@@ -28,8 +28,8 @@ _LIST_NUMBER = re.compile(r"\d+[.)]")
 
 
 def code(text: str, longest: int = LONGEST) -> str:
-    """Return any text as a code span on one line."""
-    return code_mark(cut_text(clean(text), longest))
+    """Return any text as a code span on one line; browsers would show several spaces as one."""
+    return code_mark(show_spaces(cut_text(clean(text), longest)))
 
 
 def sentence(text: str) -> str:

@@ -9,7 +9,12 @@ import { safeText } from "./safeText";
 export function Breakable({ text }: { text: string }) {
   return safeText(text)
     .split(/(\s+)/)
-    .map((word, index) => <Word key={index} word={word} />);
+    .map((word, index) => (index % 2 ? <Space key={index} text={word} /> : <Word key={index} word={word} />));
+}
+
+/** Spaces between words: a browser shows several of them as one. */
+function Space({ text }: { text: string }) {
+  return text.length > 1 ? <span className={styles.spaces}>{text}</span> : text;
 }
 
 function Word({ word }: { word: string }) {

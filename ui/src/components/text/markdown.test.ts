@@ -15,6 +15,7 @@ describe("Markdown to copy", () => {
     ["a`b", "``a`b``"],
     ["`a`", "`` `a` ``"],
     ["a|b", "`a\\|b`"],
+    ["a  b", "`a \\x20b`"],
   ])("puts %j into backticks", (text, md) => expect(mdCode(text)).toBe(md));
 
   it("writes a table, figures to the right", () => {

@@ -17,9 +17,9 @@ export function mdProse(text: string): string {
     .join("");
 }
 
-/** `text` in backticks, even if it contains backticks. */
+/** `text` in backticks, even if it contains backticks. A space that readers could overlook is `\x20`. */
 export function mdCode(text: string): string {
-  return codeMark(text.replace(/\s*[\r\n]+\s*/g, " ").replaceAll("|", "\\|"));
+  return codeMark(text.replace(/\s*[\r\n]+\s*/g, " ").replace(/^ | $|(?<= ) /g, "\\x20").replaceAll("|", "\\|"));
 }
 
 /** A table; the cells are Markdown already. `ends`: columns of figures, by their place. */

@@ -153,7 +153,7 @@ describe("as Markdown", () => {
   const text = caseMarkdown(page, trial([turn(0, ["same"]), turn(1, ["differs", "extra", "missing"])], { state }));
 
   it("contains the verdict, the place, and the command", () => {
-    expect(text).toContain("### two\\_turn\\*s: failed");
+    expect(text).toContain("### `two_turn*s`: failed");
     expect(text).toContain("**Trial 2 of 3: failed**");
     expect(text).toContain("- ≠ expected `look(at=1)`\n  actual `look(at=2)`");
     expect(text).toContain("- + `look(at=2)`");

@@ -10,7 +10,7 @@ const SIGNS: Record<string, string> = { same: "=", differs: "≠", missing: "−
 export function caseMarkdown(page: CasePage, trial: TrialPage | undefined): string {
   const several = page.trials.length > 1;
   const lines = [
-    `### ${mdText(safeText(page.eval_id))}: ${outcomeWord(shownOutcome(page.outcome, page.trials.length))}`,
+    `### ${mdCode(safeText(page.eval_id))}: ${outcomeWord(shownOutcome(page.outcome, page.trials.length))}`,
     "",
     `${mdProse(safeText(page.sentence))}. ${mdProse(safeText(page.reason))}`.trim(),
     "",

@@ -43,7 +43,7 @@ export function OneCase({ page, options }: { page: HistoryPage; options: History
         <CopyMarkdown text={() => asMarkdown(page, page.cases)} />
       </div>
       <div className={`${styles.title} row`}>
-        <h1>{first.eval_id}</h1>
+        <h1><Breakable text={first.eval_id} /></h1>
         {page.cases.length === 1 && <CourseTag one={first} />}
         <span className="dim">{first.eval_set_id}</span>
       </div>

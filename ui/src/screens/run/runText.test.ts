@@ -51,28 +51,28 @@ describe("asMarkdown", () => {
   const HEAD = "**travel on bookings: failed.** 6 of 8 cases fail, 1 could not be scored. Cases passed: 1 of 8 (12.5\u202f%). Run `r1`.\n";
 
   it("has only counts of a run with cases that were not run, and names an undecided case", () => {
-    const row = { eval_id: "c", outcome: "not_run", strip: "rr", why: "no verdict yet; 2 trials were recorded" } as unknown as CaseRow;
+    const row = { eval_set_id: "s", eval_id: "c", outcome: "not_run", strip: "rr", why: "no verdict yet; 2 trials were recorded" } as unknown as CaseRow;
     const text = asMarkdown({ ...page, pass_rate: { ...page.pass_rate, rate: null } }, [row], ["case", "outcome", "trials"].map((id) => ({ id })));
     expect(text).toContain(" Cases passed: 1 of 8. Run");
-    expect(text).toContain("| `c` | undecided | 2 recorded |");
+    expect(text).toContain("| `s/c` | undecided | 2 recorded |");
   });
 
   it("names the outcome once, in whole sentences; without cases there is no table", () => expect(asMarkdown(page, [], COLUMNS)).toBe(HEAD));
 
   it("lists the first 200 cases, and counts the others", () => {
-    const row = { eval_id: "c", outcome: "passed", strip: "p", why: "", scores: {} } as unknown as CaseRow;
+    const row = { eval_set_id: "s", eval_id: "c", outcome: "passed", strip: "p", why: "", scores: {} } as unknown as CaseRow;
     const text = asMarkdown(page, Array<CaseRow>(203).fill(row), COLUMNS);
-    expect(text.startsWith(`${HEAD}\n| Case | Outcome | Why |\n| --- | --- | --- |\n| \`c\` | passed |`)).toBe(true);
+    expect(text.startsWith(`${HEAD}\n| Case | Outcome | Why |\n| --- | --- | --- |\n| \`s/c\` | passed |`)).toBe(true);
     expect(text.endsWith(" |\n\nand 3 more\n")).toBe(true);
-    expect(text.split("\n").filter((line) => line.startsWith("| `c`"))).toHaveLength(200);
+    expect(text.split("\n").filter((line) => line.startsWith("| `s/c`"))).toHaveLength(200);
   });
 
   it("has the columns of the table, and the number of the cases that a filter takes", () => {
-    const row = { eval_id: "c", outcome: "failed", strip: "pf", why: "`a` | b", scores: { tool_use: 0.5, hidden: 1 }, errors: [], cost: 0.25, cost_text: "at least $0.250", seconds: 2, tokens: 1200 } as unknown as CaseRow;
+    const row = { eval_set_id: "s", eval_id: "c", outcome: "failed", strip: "pf", why: "`a` | b", scores: { tool_use: 0.5, hidden: 1 }, errors: [], cost: 0.25, cost_text: "at least $0.250", seconds: 2, tokens: 1200 } as unknown as CaseRow;
     const metrics = [metric("tool_use", 1), metric("hidden", 0), metric("invocation_duration_v1", 0), metric("token_usage_v1", 0)];
     const columns = ["case", "trials", "why", "tool_use", "seconds", "tokens", "cost"].map((id) => ({ id }));
     const table = asMarkdown({ ...page, metrics }, [row], columns).slice(HEAD.length);
-    expect(table).toBe("\n1 of 8 cases:\n\n| Case | Trials | Why | tool\\_use | invocation\\_duration\\_v1 | token\\_usage\\_v1 | Cost |\n| --- | --- | --- | --- | --- | --- | --- |\n| `c` | 1 passed, 1 failed | `a` \\| b | 0.50 | 2 s | 1,200 | ≥ $0.250 |\n");
+    expect(table).toBe("\n1 of 8 cases:\n\n| Case | Trials | Why | tool\\_use | invocation\\_duration\\_v1 | token\\_usage\\_v1 | Cost |\n| --- | --- | --- | --- | --- | --- | --- |\n| `s/c` | 1 passed, 1 failed | `a` \\| b | 0.50 | 2 s | 1,200 | ≥ $0.250 |\n");
   });
 });
 

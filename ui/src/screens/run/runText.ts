@@ -133,7 +133,7 @@ interface ColumnText {
 }
 
 const COLUMN_TEXTS: Readonly<Record<string, ColumnText>> = {
-  case: { head: "Case", text: ({ eval_id }) => mdCode(eval_id) },
+  case: { head: "Case", text: ({ eval_set_id, eval_id }) => mdCode(`${eval_set_id}/${eval_id}`) },
   outcome: { head: "Outcome", text: ({ outcome, strip }) => outcomeWord(shownOutcome(outcome, strip.length)) },
   trials: { head: "Trials", text: ({ strip }) => stripText(strip) },
   why: { head: "Why", text: ({ why }) => mdProse(why) },

@@ -123,7 +123,7 @@ function CaseList({ set, chosen, onChange }: { set: StartSet; chosen: string[] |
             <label>
               <input type="checkbox" checked={ids.has(one.eval_id)} onChange={({ target }) => toggle(one.eval_id, target.checked)} />
               <span>
-                <b>{one.eval_id}</b> <span className="dim">{one.message}</span>
+                <b><Breakable text={one.eval_id} /></b> <span className="dim">{one.message}</span>
               </span>
             </label>
           </li>
