@@ -331,6 +331,7 @@ FORMER_MODULES = {
     "proctor.metrics.text.numeric.numeric_match": "proctor.metrics.text.numeric_match",
     "proctor.metrics.text.regex.regex_match": "proctor.metrics.text.regex_match",
     "proctor.metrics.text.response_match": "proctor.metrics.response_match",
+    "proctor.metrics.text.rouge_metrics": "proctor.metrics.text.rouge_scores",
     "proctor.metrics.trajectory.agentevals_relations": "proctor.metrics.trajectories.relations",
     "proctor.metrics.trajectory.classic": "proctor.metrics.trajectories.classic",
     "proctor.metrics.trajectory.node_path": "proctor.metrics.trajectories.node_path",
