@@ -22,8 +22,8 @@ from proctor.analysis.calibration.label_order import (
 )
 from proctor.analysis.calibration.labellers import labeller_pairs, labels_of_metric, settle_labels
 from proctor.errors import SetupError
-from proctor.schema.analysis.calibration import HumanLabel, Key, Labelled
-from proctor.stats.agreement import Confusion, Estimate, cohen_kappa
+from proctor.schema.analysis.calibration import Agreement, Figure, HumanLabel, Key, Labelled
+from proctor.stats.agreement import Confusion, cohen_kappa
 from tests.analysis.judged_runs import METRIC, Judged, judged_run
 
 
@@ -84,6 +84,18 @@ class TestOrder:
         assert without_verdict not in second_to_label(items, others, mine, 40, held_out=0.5)
 
 
+@pytest.mark.parametrize(
+    "pairs", [[], [(True, True)]], ids=["no labels", "one and the same verdict throughout"]
+)
+def test_a_figure_that_is_not_defined_has_no_interval(pairs: list[tuple[bool, bool]]) -> None:
+    agreement = Agreement.of(pairs)
+    assert (
+        agreement.kappa.model_dump()
+        == agreement.tnr.model_dump()
+        == {"value": None, "low": None, "high": None}
+    )
+
+
 class TestPeople:
     def test_the_majority_counts_and_a_tie_is_left_out(self) -> None:
         labels = [labelled("a", who, passes=who != "ann") for who in ("ann", "ben", "eve")]
@@ -107,7 +119,7 @@ class TestPeople:
     def test_kappa_is_that_of_the_common_labels_whoever_is_first(
         self, verdicts: list[tuple[bool, bool]]
     ) -> None:
-        def kappa(first: str, second: str) -> Estimate:
+        def kappa(first: str, second: str) -> Figure:
             labels = [labelled("only one", "ann", passes=True)]
             for number, both in enumerate(verdicts):
                 for who, passes in zip((first, second), both, strict=True):
@@ -116,7 +128,7 @@ class TestPeople:
             return found.kappa
 
         one, other = kappa("ann", "ben"), kappa("ben", "ann")
-        assert one == cohen_kappa(Confusion.of(verdicts))
+        assert one == Figure.of(cohen_kappa(Confusion.of(verdicts)))
         assert (one.low, one.high) == pytest.approx((other.low, other.high))
 
 

@@ -124,7 +124,7 @@ def cohen_kappa(confusion: Confusion, *, confidence: float = 0.95) -> Estimate:
 
     The value is `None` without labels, or if both raters gave one and the same verdict throughout: kappa is then undefined.
 
-    The interval is the large-sample interval of the table with 1 added to each of its four cells. Without the addition it
+    The interval is the large-sample interval of the table with 1 added to each of its four cells; without labels -1 to 1. Without the addition it
     would shrink to the point 1 if a few labels happen to agree. It always contains the estimate.
 
     Sources: J. Cohen, "A coefficient of agreement for nominal scales", Educational and Psychological Measurement 20
@@ -133,6 +133,8 @@ def cohen_kappa(confusion: Confusion, *, confidence: float = 0.95) -> Estimate:
     A. Agresti, B. A. Coull, "Approximate is better than 'exact' for interval estimation of binomial proportions", The
     American Statistician 52 (1998), 119-126.
     """
+    if not confusion.total:
+        return Estimate(None, -1.0, 1.0)
     z = normal_quantile(confidence)
     value = _kappa(confusion, added=0)[0]
     middle, error = _kappa(confusion, added=1)
@@ -147,8 +149,6 @@ def cohen_kappa(confusion: Confusion, *, confidence: float = 0.95) -> Estimate:
 def _kappa(confusion: Confusion, *, added: int) -> tuple[float | None, float]:
     """Return kappa and its standard error, with `added` added to each cell."""
     total = confusion.total + 4 * added
-    if not total:
-        return None, inf
     cells = (confusion.both_pass, confusion.judge_fails, confusion.judge_passes, confusion.both_fail)
     a, b, c, d = ((cell + added) / total for cell in cells)
     human, judge = a + b, a + c

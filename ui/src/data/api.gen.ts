@@ -2835,15 +2835,15 @@ export interface components {
         };
         /**
          * FigurePart
-         * @description A figure with its confidence interval; null if it is not defined.
+         * @description A figure with its confidence interval; all null if it is not defined.
          */
         FigurePart: {
             /** Value */
             value: number | null;
             /** Low */
-            low: number;
+            low: number | null;
             /** High */
-            high: number;
+            high: number | null;
         };
         /**
          * FindingPart

@@ -76,7 +76,7 @@ def _people_data(report: CalibrationReport) -> JsonObject:
                 "both_pass": pair.confusion.both_pass,
                 "both_fail": pair.confusion.both_fail,
                 "differ": _differing(pair),
-                "kappa": asdict(pair.kappa),
+                "kappa": pair.kappa.model_dump(),
             }
             for pair in report.labellers
         ],
@@ -190,12 +190,12 @@ def _agreement_table(report: CalibrationReport, marks: Marks) -> Table:
 
 def _share(figure: Figure | Estimate, of: int, marks: Marks, confidence: float) -> str:
     """Return a rate over `of` items: `75 % (6 of 8, 95 % CI: 41–93)`."""
-    if figure.value is None:
+    if figure.value is None or figure.low is None or figure.high is None:
         return "unknown"
     return share_text(round(figure.value * of), of, (figure.low, figure.high), marks, confidence)
 
 
-def _kappa(figure: Figure | Estimate, confidence: float) -> str:
+def _kappa(figure: Figure, confidence: float) -> str:
     if figure.value is None:
         return "unknown"
     return f"{figure.value:.2f} ({percent(confidence)} % CI: {figure.low:.2f} to {figure.high:.2f})"

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
-from proctor.schema.analysis.calibration import Key, Labelled, LabellerPair
+from proctor.schema.analysis.calibration import Figure, Key, Labelled, LabellerPair
 from proctor.stats.agreement import Confusion, cohen_kappa
 
 
@@ -70,6 +70,8 @@ def labeller_pairs(labels: Iterable[Labelled], *, confidence: float = 0.95) -> l
         confusion = Confusion.of((one[key], other[key]) for key in one if key in other)
         if confusion.total:
             pairs.append(
-                LabellerPair(first, second, confusion, cohen_kappa(confusion, confidence=confidence))
+                LabellerPair(
+                    first, second, confusion, Figure.of(cohen_kappa(confusion, confidence=confidence))
+                )
             )
     return pairs

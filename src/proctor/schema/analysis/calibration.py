@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 
 from pydantic import Field
 
@@ -88,19 +88,16 @@ class Labelled:
 
 
 class Figure(WireModel):
-    """An estimate with its confidence interval; without a value it is undefined."""
+    """An estimate with its confidence interval; without a value it is undefined, and has no interval."""
 
     value: float | None = None
-    low: float = 0.0
-    high: float = 1.0
+    low: float | None = None
+    high: float | None = None
 
     @classmethod
     def of(cls, estimate: Estimate) -> Figure:
         """Convert an estimate."""
-        return cls(value=estimate.value, low=estimate.low, high=estimate.high)
-
-    def __str__(self) -> str:
-        return str(Estimate(self.value, self.low, self.high))
+        return cls() if estimate.value is None else cls(**asdict(estimate))
 
 
 class Agreement(WireModel):
@@ -169,9 +166,10 @@ class Calibration(WireModel):
         """A summary in one line: `calibrated: kappa 0.81 (95 % CI: 0.70 to 0.90), 120 labels`."""
         count = self.agreement.labels
         kappa = self.agreement.kappa
-        interval = f" (95 % CI: {kappa.low:.2f} to {kappa.high:.2f})" if kappa.value is not None else ""
-        value = str(kappa).partition(" ")[0]
-        return f"calibrated: kappa {value}{interval}, {count_text(count, 'label')}"
+        text = "unknown"
+        if kappa.value is not None:
+            text = f"{kappa.value:.2f} (95 % CI: {kappa.low:.2f} to {kappa.high:.2f})"
+        return f"calibrated: kappa {text}, {count_text(count, 'label')}"
 
     def changed(self, by: JudgedBy, threshold: float | None) -> list[str]:
         """Return the properties that have changed and make this calibration invalid; empty if it is valid."""
@@ -243,7 +241,7 @@ class LabellerPair:
     """Their names; one may be empty."""
     confusion: Confusion
     """The labels of the first person against those of the second, who takes the place of the judge."""
-    kappa: Estimate
+    kappa: Figure
     """Cohen's kappa with its confidence interval."""
 
 

@@ -104,7 +104,7 @@ function Standing({ row }: { row: JudgeRow }) {
 }
 
 function Kappa({ figure }: { figure: FigurePart | undefined }) {
-  if (!figure) return <span className="dim">–</span>;
+  if (!figure || figure.value === null) return <span className="dim">–</span>;
   return (
     <span className={styles.kappa}>
       <span className="num">{scoreText(figure.value)}</span>

@@ -60,8 +60,12 @@ function Rate({ name, term, count, figure, wanted }: { name: string; term: TermN
       <td className="num">{count}</td>
       <td>
         <span className="num">{text(figure.value)}</span>
-        <IntervalBar value={figure.value} low={figure.low} high={figure.high} from={from} mark={wanted === null ? 0 : null} label={`${name} ${text(figure.value)}, ${count}, 95 % CI: ${text(figure.low)} to ${text(figure.high)}`} />
-        <span className="dim small num">{text(figure.low)} to {text(figure.high)}</span>
+        {figure.value !== null && (
+          <>
+            <IntervalBar value={figure.value} low={figure.low} high={figure.high} from={from} mark={wanted === null ? 0 : null} label={`${name} ${text(figure.value)}, ${count}, 95 % CI: ${text(figure.low)} to ${text(figure.high)}`} />
+            <span className="dim small num">{text(figure.low)} to {text(figure.high)}</span>
+          </>
+        )}
       </td>
       <td className="num">{wanted === null ? "" : wanted ? `about ${wanted}` : "✓ none"}</td>
     </tr>

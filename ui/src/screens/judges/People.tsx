@@ -29,8 +29,12 @@ export function People({ page }: { page: LabellingPage }) {
           </div>
           <div className={styles.kappa}>
             <Term name="kappaOfPeople">kappa</Term> <span className="num">{scoreText(pair.kappa.value)}</span>
-            <IntervalBar value={pair.kappa.value} low={pair.kappa.low} high={pair.kappa.high} from={-1} mark={0} label={`${personText(pair.first)} and ${personText(pair.second)}: Cohen’s kappa ${scoreText(pair.kappa.value)}, 95 % CI: ${scoreText(pair.kappa.low)} to ${scoreText(pair.kappa.high)}`} />
-            <span className="dim small num">95 % CI: {scoreText(pair.kappa.low)} to {scoreText(pair.kappa.high)}</span>
+            {pair.kappa.value !== null && (
+              <>
+                <IntervalBar value={pair.kappa.value} low={pair.kappa.low} high={pair.kappa.high} from={-1} mark={0} label={`${personText(pair.first)} and ${personText(pair.second)}: Cohen’s kappa ${scoreText(pair.kappa.value)}, 95 % CI: ${scoreText(pair.kappa.low)} to ${scoreText(pair.kappa.high)}`} />
+                <span className="dim small num">95 % CI: {scoreText(pair.kappa.low)} to {scoreText(pair.kappa.high)}</span>
+              </>
+            )}
           </div>
         </div>
       ))}

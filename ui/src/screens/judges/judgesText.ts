@@ -1,5 +1,5 @@
 import type { FigurePart, JudgeRow, KnownJudgesPage } from "../../data/types";
-import { clockText, percentText, scoreText } from "../../components/text/numberFormats";
+import { UNKNOWN, clockText, percentText, scoreText } from "../../components/text/numberFormats";
 import { mdCode, mdTable, mdText } from "../../components/text/markdown";
 
 /** `3 judges gave verdicts in the last 12 runs: 2 are calibrated, 1 may agree with human labels only by chance.` */
@@ -33,17 +33,17 @@ export function standingTag({ standing }: JudgeRow): readonly [outcome: string, 
   return TAGS[standing];
 }
 
-/** `0.81 (0.70–0.90)`. */
+/** `0.81 (0.70–0.90)`; `–` if it is not defined. */
 function figureText({ value, low, high }: FigurePart): string {
-  return `${scoreText(value)} (${scoreText(low)}–${scoreText(high)})`;
+  return value === null ? UNKNOWN : `${scoreText(value)} (${scoreText(low)}–${scoreText(high)})`;
 }
 
 /** The figures in one line: `kappa 0.81 (95 % CI: 0.70–0.90) · true positive rate 92 % (55 of 60) · true negative rate 88 % (53 of 60) · 120 labels`. */
 export function calibrationText({ kappa, tpr, tnr, labels, both_pass, judge_fails, judge_passes, both_fail }: NonNullable<JudgeRow["calibration"]>): string {
-  const interval = `(95 % CI: ${scoreText(kappa.low)} to ${scoreText(kappa.high)})`;
+  const interval = kappa.value === null ? "" : ` (95 % CI: ${scoreText(kappa.low)} to ${scoreText(kappa.high)})`;
   const rate = (name: string, value: number | null, count: number, others: number) => `true ${name} rate ${percentText(value)} (${count} of ${count + others})`;
   const rates = `${rate("positive", tpr.value, both_pass, judge_fails)} · ${rate("negative", tnr.value, both_fail, judge_passes)}`;
-  return `kappa ${scoreText(kappa.value)} ${interval} · ${rates} · ${labels} ${labels === 1 ? "label" : "labels"}`;
+  return `kappa ${scoreText(kappa.value)}${interval} · ${rates} · ${labels} ${labels === 1 ? "label" : "labels"}`;
 }
 
 /** The judge to calibrate next: one without a valid calibration, preferably with labels. */

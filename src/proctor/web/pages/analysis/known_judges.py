@@ -18,11 +18,11 @@ Standing = Literal["calibrated", "chance", "void", "unknown"]
 
 
 class FigurePart(PageModel):
-    """A figure with its confidence interval; null if it is not defined."""
+    """A figure with its confidence interval; all null if it is not defined."""
 
     value: float | None
-    low: float
-    high: float
+    low: float | None
+    high: float | None
 
 
 class CalibrationPart(PageModel):
@@ -132,7 +132,7 @@ def _standing(holds: Calibration | None, newest: Calibration | None) -> Standing
     if holds is None:
         return "void" if newest else "unknown"
     kappa = holds.agreement.kappa
-    return "calibrated" if kappa.value is not None and kappa.low > 0 else "chance"
+    return "calibrated" if kappa.low is not None and kappa.low > 0 else "chance"
 
 
 def _differences(one: Calibration, by: JudgedBy) -> list[str]:
