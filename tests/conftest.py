@@ -149,6 +149,21 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         config.hook.pytest_deselected(items=list(left_out))
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Say how to run the tests of a file that the default leaves out: otherwise it looks as if all had passed."""
+    left_out = len(terminalreporter.stats.get("deselected", ()))
+    files = [argument for argument in config.args if ".py" in argument]
+    if (
+        left_out
+        and files
+        and "nightly" not in config.getoption("markexpr")
+        and not config.getoption("keyword")
+    ):
+        terminalreporter.write_line(
+            f"{left_out} tests of these files take long and were left out: add -m 'nightly or not benchmark' to run them"
+        )
+
+
 def _left_for_the_night(items: list[pytest.Item]) -> set[pytest.Item]:
     """Return the tests marked `nightly`, and of a table marked `nightly(check=N)` all but N rows, evenly spread."""
     left_out, tables = set(), defaultdict(list)

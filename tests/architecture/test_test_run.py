@@ -172,3 +172,4 @@ def test_the_check_runs_some_rows_of_a_long_table_and_the_night_all(
     )
     assert code == 0
     assert re.findall(r"::(\S+)", printed) == run
+    assert ("9 tests of these files take long and were left out" in printed) == (wanted != "nightly")

@@ -2,12 +2,14 @@
 // Needs the repository's Python environment.
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import openapi, { astToString } from "openapi-typescript";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const own = `${root}.venv/bin/python`;
-const python = process.env.PYTHON ?? (existsSync(own) ? own : "python3");
+const given = process.env.PYTHON; // a name on the path, or a file
+const python = given ? (given.includes("/") ? resolve(given) : given) : existsSync(own) ? own : "python3";
 const target = fileURLToPath(new URL("../src/data/api.gen.ts", import.meta.url));
 
 const described = execFileSync(python, ["-m", "proctor.web.server.app"], { cwd: root, maxBuffer: 64 * 1024 * 1024 });
