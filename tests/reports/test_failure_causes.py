@@ -30,6 +30,9 @@ OTHER_ORDER = Cause("trajectory", "called in another order")
         pytest.param("`table.covers` differs: expected 4, got 2", "`table.covers` differs: expected …, got …", id="path and values"),
         pytest.param("the agent raised ValueError: broke on #5 with `odd | <b>text</b> 7`", "the agent raised ValueError: broke on #… with `odd | <b>text</b> …`", id="code with several words"),
         pytest.param("wrote `a; b` at `x`; more `y; z`", "wrote `a; b` at `x`", id="semicolon in code"),
+        pytest.param("TimeoutError: timeout after 3.1s, 12ms; more", "TimeoutError: timeout after …s, …ms", id="numbers with a unit"),
+        pytest.param("no room for 2.5MB <Tool object at 0x7f3a2b>", "no room for …MB <Tool object at …>", id="size and address"),
+        pytest.param("3.4x and 2s1 stay", "3.4x and 2s1 stay", id="a word that begins with a number"),
         pytest.param("gpt-4o and utf8 stay", "gpt-4o and utf8 stay", id="digits in a word"),
     ],
 )  # fmt: skip

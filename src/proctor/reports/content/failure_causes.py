@@ -21,7 +21,10 @@ OTHER = "different reasons"
 _LONGEST = 300
 _PLACE = re.compile(r"^(?:(?:turn|trial) \d+: )+")
 _CALL = re.compile(r"([^\s(]+)\(")
-_VARYING = re.compile(r'"[^"]*"|(?<!\w)\'[^\']*\'(?!\w)|(?<![\w.])[-+]?\d+(?:[.,:/-]\d+)*(?!\w)')
+_VARYING = re.compile(
+    r'"[^"]*"|(?<!\w)\'[^\']*\'(?!\w)|(?<![\w.])(?:0x[0-9a-fA-F]+(?!\w)|[-+]?\d++(?:[.,:/-]\d++)*+(?=(?:[nuµm]?s|[kMG]?B)?(?!\w)))'
+)
+"""Quoted texts, addresses, and numbers with or without a unit of time or size."""
 _BLANK = "…"
 
 
