@@ -300,6 +300,16 @@ def test_a_regression_stays_one_without_a_set_that_neither_run_could_run(tmp_pat
     assert proctor.compare_sync(store=store).outcome is Change.REGRESSION
 
 
+def test_a_baseline_without_a_set_that_could_not_be_run_has_a_warning(run: RunResult, tmp_path: Path) -> None:
+    done = in_this_process("baseline", "set", "main", "--store", kept_in(tmp_path))
+    assert done.returncode == 0
+    [line] = done.stderr.splitlines()
+    assert line.startswith(
+        f"warning: baseline main: {UNREAD} in run {run.run_id}: its verdicts are missing in every comparison "
+        "(file not loaded: bad.evalset.json:1:"
+    )
+
+
 def test_a_set_that_a_run_just_does_not_have_has_no_missing_verdicts(
     whole: RunResult, tmp_path: Path
 ) -> None:

@@ -38,7 +38,7 @@ def set_baseline(name: str, run: str = "latest", store: StoreLike = None) -> Nam
     """Make `run` the baseline called `name`, in place of the one that was; what a comparison needs of it is kept from now on.
 
     `run` is an id, the beginning of one, `latest` or `latest~1`, in `store` (default: the project's). A run that did not
-    pass is taken with a `UserWarning`.
+    pass is taken with a `UserWarning`, and so is one with an eval set that could not be run.
 
     Raises:
         SetupError: the name cannot be one, the run has not come to its end, or no case of it could be judged.
@@ -51,18 +51,21 @@ def set_baseline(name: str, run: str = "latest", store: StoreLike = None) -> Nam
     with _open_store(store) as opened:
         baseline = _baseline_of(opened, run)
         write_baseline(baseline, baseline_folder(opened) / f"{name}{SUFFIX}")
-    if warning := _failing(baseline):
+    for warning in _warnings(baseline):
         warnings.warn(f"baseline {name}: {warning}", stacklevel=2)
     return _named_baseline(name, baseline)
 
 
-def _failing(baseline: Baseline) -> str:
-    """Return a warning about a baseline whose run did not pass; empty where it did."""
+def _warnings(baseline: Baseline) -> Iterator[str]:
+    """Yield a warning about each set that the run could not run, and one if a case did not pass."""
+    from proctor.analysis.compare.absent_cases import unread_causes
+
+    for name, cause in unread_causes(baseline.manifest).items():
+        yield f"{name} could not be run in run {baseline.run_id}: its verdicts are missing in every comparison ({cause})"
     outcomes = [row[3] for row in baseline.cases if row[3] not in (Outcome.PASSED, Outcome.SKIPPED)]
-    if not outcomes:
-        return ""
-    counts = ", ".join(f"{count} {WORDS[outcome]}" for outcome, count in Counter(outcomes).items())
-    return f"run {baseline.run_id} did not pass ({counts} of {len(baseline.cases)} cases): a run that is not better shows no regression"
+    if outcomes:
+        counts = ", ".join(f"{count} {WORDS[outcome]}" for outcome, count in Counter(outcomes).items())
+        yield f"run {baseline.run_id} did not pass ({counts} of {len(baseline.cases)} cases): a run that is not better shows no regression"
 
 
 def list_baselines(store: StoreLike = None) -> list[NamedBaseline]:

@@ -72,7 +72,7 @@ function Criteria({ page }: { page: RunPage }) {
           {set.config_source && ` · ${set.config_source}`}
         </span>
       </h3>
-      {set.failure && <p className={styles.missed}>{set.failure}</p>}
+      {set.failure && <p className={styles.warned}>{set.failure}</p>}
       {set.rule && <p>{set.rule}</p>}
       <table className={styles.criteria}>
         <tbody>

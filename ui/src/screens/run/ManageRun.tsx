@@ -9,7 +9,7 @@ import { Dialog } from "../../components/forms/Dialog";
 import { ErrorNote } from "../../components/feedback/ErrorNote";
 import { AreaField, TextField } from "../../components/forms/Field";
 import styles from "./Run.module.css";
-import { countOf, deletionText, partialExportText, replacedBaseline } from "./runText";
+import { baselineWarnings, countOf, deletionText, partialExportText, replacedBaseline } from "./runText";
 
 /** What people wrote about a run, and what else can be done with it. */
 export function useManagement(run: string, live: boolean) {
@@ -120,8 +120,8 @@ function Baseline({ page, managed }: { page: RunPage; managed: RunManagement }) 
         Runs of {page.agent} on the same eval sets are then compared with this run instead of with the previous one, and{" "}
         <code>proctor compare {name} latest</code> finds it. It cannot be deleted while it is a baseline.
         {replaced && ` The baseline ${name} is now run ${replaced.slice(0, 6)}: this run replaces it.`}
-        {page.outcome !== "passed" && " This run did not pass: a run that is not better shows no regression."}
       </p>
+      {baselineWarnings(page).map((text) => <p key={text} className={styles.warned}>{text}</p>)}
       <Button type="submit" look={replaced && agreed === replaced ? "danger" : "plain"} busy={change.isPending} disabled={!name || managed.baselines.includes(name)}>
         {!replaced ? "Set as baseline" : agreed === replaced ? `Replace run ${replaced.slice(0, 6)} as ${name}` : "Set as baseline …"}
       </Button>

@@ -1,12 +1,21 @@
 import { describe, expect, it } from "vitest";
 import type { CaseRow, LiveProgress, RunManagement, RunPage } from "../../data/types";
-import { noMatchText, asMarkdown, comparisonText, decidingMetrics, progressTexts, unfinishedText, deletionText, partialExportText, replacedBaseline } from "./runText";
+import { baselineWarnings, noMatchText, asMarkdown, comparisonText, decidingMetrics, progressTexts, unfinishedText, deletionText, partialExportText, replacedBaseline } from "./runText";
 
 function metric(name: string, failed: number, gate = true): RunPage["metrics"][number] {
   return { name, short: name, gate, thresholds: [1], mean: null, change: null, scored: 9, missed: failed, errors: 0 };
 }
 
 const MANY = [metric("a", 0), metric("b", 2), metric("c", 0), metric("d", 5), metric("e", 0), metric("f", 9, false)];
+
+it("warns before a run that did not pass, or without a set that could not be run, becomes a baseline", () => {
+  const sets = [{ eval_set_id: "a", failure: "" }, { eval_set_id: "b.json", failure: "file not loaded" }] as RunPage["sets"];
+  expect(baselineWarnings({ outcome: "passed", sets: sets.slice(0, 1) })).toEqual([]);
+  expect(baselineWarnings({ outcome: "error", sets })).toEqual([
+    "This run did not pass: a run that is not better shows no regression.",
+    "b.json could not be run: its verdicts are missing in every comparison (file not loaded).",
+  ]);
+});
 
 describe("decidingMetrics", () => {
   it.each<[name: string, most: number, wanted: string]>([

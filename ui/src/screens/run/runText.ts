@@ -43,6 +43,12 @@ export function replacedBaseline(known: BaselinesPage["items"], name: string, ru
   return known.find((one) => one.name === name && one.run_id !== run)?.run_id ?? null;
 }
 
+/** What a person must know before this run becomes a baseline. */
+export function baselineWarnings({ outcome, sets }: Pick<RunPage, "outcome" | "sets">): string[] {
+  const unread = sets.filter(({ failure }) => failure).map(({ eval_set_id, failure }) => `${eval_set_id} could not be run: its verdicts are missing in every comparison (${failure}).`);
+  return [...(outcome === "passed" ? [] : ["This run did not pass: a run that is not better shows no regression."]), ...unread];
+}
+
 /** The sentence without the outcome, which is next to the heading. */
 export function sentenceOf(page: RunPage): string {
   const sentence = page.sentence.replace(/^[a-z ]+: /, "");
