@@ -135,6 +135,7 @@ def test_no_page_has_a_pass_rate_without_the_set(run: RunResult, tmp_path: Path)
     assert row.pass_rate == page.pass_rate == head.passed == counts
     assert not row.trend
     assert history.runs[0].unread_sets == ["bad.evalset.json"]
+    assert history.unread == [f"bad.evalset.json could not be run in 1 run: {row.short}"]
     assert {point.unread_sets for series in history.series for point in series.points} == {1}
 
 

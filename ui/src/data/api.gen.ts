@@ -2935,6 +2935,8 @@ export interface components {
             sets: string[];
             /** Agents */
             agents: string[];
+            /** Unread */
+            unread: string[];
             /** Counts */
             counts: {
                 [key: string]: number;

@@ -57,16 +57,23 @@ def pass_rate_blocks(history: RunHistory, agent: str, look: Look) -> Iterator[Bl
     yield Gap()
 
 
-def unread_lines(runs: Sequence[HistoryRun]) -> Iterator[Block]:
-    """Return each eval set that could not be run, with the runs."""
+def unread_texts(runs: Sequence[HistoryRun]) -> Iterator[tuple[str, str]]:
+    """Yield each eval set that could not be run, and the rest of the sentence: in how many runs, and the newest of these."""
     runs_by_set: defaultdict[str, list[str]] = defaultdict(list)
     for run in runs:
         for name in run.unread_sets:
             runs_by_set[name].append(run.short)
     for name, ids in runs_by_set.items():
-        where = f" could not be run in {count_text(len(ids), 'run')}: {', '.join(ids)}"
-        yield Line([Span(name, "error", is_data=True), Span(where, "error")], indent=2)
-    if runs_by_set:
+        more = ", …" if len(ids) > _MOST_RUNS else ""
+        yield name, f"could not be run in {count_text(len(ids), 'run')}: {', '.join(ids[:_MOST_RUNS])}{more}"
+
+
+def unread_lines(runs: Sequence[HistoryRun]) -> Iterator[Block]:
+    """Return each eval set that could not be run, with the runs."""
+    texts = [*unread_texts(runs)]
+    for name, where in texts:
+        yield Line([Span(name, "error", is_data=True), Span(f" {where}", "error")], indent=2)
+    if texts:
         yield Gap()
 
 

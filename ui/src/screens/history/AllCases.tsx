@@ -45,6 +45,7 @@ export function AllCases({ page, options }: { page: HistoryPage; options: Histor
         <CopyMarkdown text={() => asMarkdown(page, shown)} />
       </div>
       <p className={styles.sentence}>{summary(page)}</p>
+      {page.unread.map((text) => <p key={text} className={styles.unread}>{text}</p>)}
       <Which page={page} options={options} />
       {(options.set || page.sets.length < 2) && <OverTime page={page} />}
       <h2>Cases</h2>

@@ -86,9 +86,10 @@ describe("what is listed", () => {
   });
 
   it("keeps names as text in Markdown", () => {
-    const text = asMarkdown({ points: null, cases: [] } as Partial<HistoryPage> as HistoryPage, [one("`a`|b", "pf", { sentence: "broke <b>" })]);
+    const text = asMarkdown({ points: null, cases: [], unread: ["b.json could not be run in 1 run: r"] } as Partial<HistoryPage> as HistoryPage, [one("`a`|b", "pf", { sentence: "broke <b>" })]);
     expect(text).toContain("``set/`a`\\|b``");
     expect(text).toContain("broke \\<b\\>");
+    expect(text.startsWith("b.json could not be run in 1 run: r\n\n| Case")).toBe(true);
   });
 });
 

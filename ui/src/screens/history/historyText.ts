@@ -132,10 +132,11 @@ export function asMarkdown(page: HistoryPage, cases: readonly HistoryCase[]): st
     });
     return `${mdText(cases[0]?.sentence ?? "")}\n\n${mdTable(["Run", "When", "Commit", "Outcome", "Why"], rows)}`;
   }
-  return mdTable(
+  const table = mdTable(
     [...(several ? ["Agent"] : []), "Case", "", "Runs, oldest first", "Since when"],
     cases.map((one) => [...(several ? [mdCode(one.agent)] : []), mdCode(`${one.eval_set_id}/${one.eval_id}`), COURSES[one.course][0], mdCode(one.strip), mdText(one.sentence)]),
   );
+  return [...page.unread.map(mdText), table].join("\n\n");
 }
 
 export const PASS_RATE = "passed";

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Sequence
 
+from proctor.analysis.history.pass_rates import unread_texts
 from proctor.analysis.history.text import (
     change_text,
     metric_names,
@@ -163,6 +164,8 @@ class HistoryPage(PageModel):
     """The ids of the eval sets of all stored runs, to choose from."""
     agents: list[str]
     """The agents of all stored runs."""
+    unread: list[str]
+    """The eval sets that could not be run: a sentence about each, with the runs."""
     counts: dict[Course, int]
     cases: list[HistoryCase]
     """The important ones first; if the request names a case, only this one, once for each agent."""
@@ -184,6 +187,7 @@ def history_page(history: RunHistory, *, options: Sequence[str] = (), has_cases:
         older=history.older,
         sets=history.sets,
         agents=history.agents,
+        unread=[f"{name} {where}" for name, where in unread_texts(history.runs)],
         counts=history.counts(),
         cases=[history_case(history, one) for one in history.cases if has_cases],
         points=[_point(point) for case in history.cases for point in case.points] if history.case else None,
