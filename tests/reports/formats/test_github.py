@@ -81,6 +81,30 @@ def test_passed_case_has_no_line_and_a_flaky_one_warns() -> None:
     assert found[1][2].splitlines()[1] == flaky.missed
 
 
+def test_every_warning_of_the_run_and_of_its_scores_is_one() -> None:
+    doubtful = good("a")
+    [score] = doubtful.metrics["response_match_score"].per_trial
+    assert score is not None
+    score.per_invocation[0].warning = "the reference is empty"
+    result = run(doubtful)
+    result.warnings = ["sets/a.json:3:5: an unknown key", "key sk-proj-0123456789abcdef"]
+    found = [(fields["title"], text) for level, fields, text in annotations(result) if level == "warning"]
+    assert [title for title, _ in found] == [f"Proctor: {result.agent}"] * 3
+    assert found[0][1] == "sets/a.json:3:5: an unknown key"
+    assert "sk-proj" not in found[1][1]
+    assert "the reference is empty" in found[2][1]
+
+
+def test_of_many_warnings_the_rest_is_one_line() -> None:
+    flaky = [case(f"b{n}", P, trials=[trial(0, P), trial(1, F)]) for n in range(12)]
+    result = run(*flaky)
+    result.warnings = ["one", "two"]
+    found = [text for level, _, text in annotations(result) if level == "warning"]
+    assert len(found) == MOST
+    assert found[:2] == ["one", "two"]
+    assert found[-1] == "5 more warnings"
+
+
 def test_of_many_the_worst_come_first_and_the_rest_is_one_line() -> None:
     result = run(*(crashed() for _ in range(8)), *(case(f"f{n}", F) for n in range(8)))
     found = [each for each in annotations(result) if each[0] == "error"]

@@ -367,12 +367,12 @@ def comparison_html(comparison: Comparison) -> str:
 
 _LEVELS = {Outcome.FAILED: "error", Outcome.ERROR: "error", Outcome.INCONCLUSIVE: "warning"}
 _WORSE = frozenset({CaseChange.NOW_FAILS, CaseChange.MISSING, CaseChange.FEWER_TRIALS})
-_MOST_ANNOTATED = 9
-"""Cases with an annotation of their own: with the outcome ten, as many as GitHub shows of one level."""
+_MOST_ANNOTATED = 8
+"""Cases with an annotation of their own: with the outcome and the warnings ten, as many as GitHub shows of one level."""
 
 
 def write_github(comparison: Comparison, out: TextIO) -> None:
-    """Write a comparison as annotations of GitHub Actions: the outcome with its basis, and the cases that moved."""
+    """Write a comparison as annotations of GitHub Actions: the outcome with its basis, the warnings, and the cases that moved."""
     from proctor.reports.formats.github import annotation
 
     level = _LEVELS.get(OUTCOMES[comparison.outcome], "notice")
@@ -381,6 +381,8 @@ def write_github(comparison: Comparison, out: TextIO) -> None:
     steps = [f"next: {step}" for step in comparison.next_steps]
     title = f"Proctor: {comparison.base.agent} compared with {comparison.candidate.agent}"
     lines = [annotation(level, title, [comparison.sentence, *answered, *missing, *steps])]
+    if comparison.warnings:
+        lines.append(annotation("warning", title, comparison.warnings))
     for case in comparison.cases[:_MOST_ANNOTATED]:
         trials = f"{trials_text(case.base)} -> {trials_text(case.candidate)}"
         is_worse = case.change in _WORSE and case.candidate.total > 0

@@ -340,11 +340,14 @@ class WorstCases:
         self._kept: list[list[CaseResult]] = [[] for _ in range(FLAKY_ATTENTION + 1)]
         self.missed = 0
         """Cases that did not pass, without skipped ones."""
+        self.unstable = 0
+        """Cases that passed, and of which some trials failed."""
 
     def add(self, case: CaseResult) -> None:
         """Add one case."""
         rank = attention(case)
         self.missed += rank < FLAKY_ATTENTION
+        self.unstable += rank == FLAKY_ATTENTION
         if rank <= FLAKY_ATTENTION:
             insort(self._kept[rank], case, key=passed_share)
             self._drop_excess(self._kept[rank:] if rank == FLAKY_ATTENTION else self._kept[:FLAKY_ATTENTION])

@@ -33,7 +33,7 @@ _LONGEST_TITLE = 200
 
 
 class GithubReport:
-    """An error for each case that did not pass (of many the worst), a warning for each flaky one, the verdict as notice."""
+    """An error for each case that did not pass (of many the worst), the warnings, one for each flaky case, the verdict as notice."""
 
     needs_evidence: ClassVar[bool] = False
 
@@ -56,18 +56,32 @@ def _annotations(run: RunResult) -> Iterator[str]:
     verdict = sentence(run, flaky=digest.repeats.flaky)
     share = rate(run, UNICODE)
     yield annotation("notice", f"Proctor: {run.agent}", [verdict, *([share] if share else [])])
-    errors = [*_broken(run), *map(_message, worst_cases.problem_cases())]
+    problems = [*map(_message, worst_cases.problem_cases())]
+    errors = [*_broken(run), *problems]
     if not errors and not run.passed:
         errors = [annotation("error", f"Proctor: {run.agent}", [verdict])]
-    if len(errors) > MOST or worst_cases.missed > MOST:
-        left = len(errors) - min(worst_cases.missed, MOST) + worst_cases.missed - (MOST - 1)
-        errors = [*errors[: MOST - 1], annotation("error", "Proctor", [f"{left} more did not pass"])]
-    yield from errors
-    for case in worst_cases.flaky():
-        text = [rate_sentence(case, UNICODE), *([public_text.hidden(case.missed)] if case.missed else [])]
-        yield annotation(
-            "warning", f"{FLAKY}: {case.eval_set_id}/{case.eval_id}", text, *place_of(case.place)
-        )
+    yield from _first(errors, worst_cases.missed - len(problems), "error", "did not pass")
+    warnings = [_warning(run, text) for text in digest.warnings(run)]
+    flaky = [*map(_flaky, worst_cases.flaky())]
+    yield from _first([*warnings, *flaky], worst_cases.unstable - len(flaky), "warning", "warnings")
+
+
+def _first(annotations: Sequence[str], left: int, level: str, what: str) -> Iterator[str]:
+    """Yield as many annotations as a step shows; the last one counts the others, and the `left` ones that are not here."""
+    total = len(annotations) + left
+    shown = annotations if total <= MOST else annotations[: MOST - 1]
+    yield from shown
+    if more := total - len(shown):
+        yield annotation(level, "Proctor", [f"{more} more {what}"])
+
+
+def _warning(run: RunResult, text: str) -> str:
+    return annotation("warning", f"Proctor: {run.agent}", [public_text.hidden(text)])
+
+
+def _flaky(case: CaseResult) -> str:
+    text = [rate_sentence(case, UNICODE), *([public_text.hidden(case.missed)] if case.missed else [])]
+    return annotation("warning", f"{FLAKY}: {case.eval_set_id}/{case.eval_id}", text, *place_of(case.place))
 
 
 def _broken(run: RunResult) -> Iterator[str]:
