@@ -64,8 +64,6 @@ def next_steps(
 
     if comparison.outcome not in (Change.INCONCLUSIVE, Change.ERROR) or comparison.look is not None:
         return
-    if comparison.unknown_sets:
-        yield f"correct {', '.join(comparison.unknown_sets)}, and run the base and the candidate again"
     yield from _missing_verdicts(comparison, resume(comparison.candidate.run_id))
     yield from _missing_in_base(
         comparison, base.agent, candidate.agent, resume(comparison.base.run_id), is_baseline=is_baseline
@@ -82,6 +80,8 @@ def next_steps(
 
 
 def _missing_verdicts(comparison: Comparison, resume: str) -> Iterator[str]:
+    if comparison.unknown_sets:
+        yield f"correct {', '.join(comparison.unknown_sets)}, and run the base and the candidate again"
     left_out = comparison.left_out[1]
     absent = [one for one in comparison.changed(CaseChange.MISSING) if not one.candidate.total]
     if step := _run_all("candidate", comparison.candidate, left_out, absent):
