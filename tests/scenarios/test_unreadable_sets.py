@@ -371,6 +371,7 @@ def test_a_run_until_decided_makes_all_trials_if_the_comparison_cannot_pass(
     found = proctor.compare_sync(base.run_id, run.run_id, store=store, margin=0.4)
     assert found.look is not None
     assert (found.outcome, found.missing_candidate) == (Change.ERROR, 30)
+    assert ", after 30 of 30 trials, look 3 of 3" in found.sentence
 
 
 def test_an_unread_set_that_is_named_twice_is_one_set(run: RunResult) -> None:

@@ -342,7 +342,7 @@ def _look_text(comparison: Comparison, look: Look) -> str:
     run = comparison.candidate
     trials, most = run.num_runs * run.cases, run.most * run.cases
     saved = f" ({percent(1 - trials / most)} % fewer)" if trials < most else ""
-    undecided = comparison.outcome in (Change.INCONCLUSIVE, Change.NO_DIFFERENCE)
+    undecided = comparison.outcome in (Change.ERROR, Change.INCONCLUSIVE, Change.NO_DIFFERENCE)
     head = "after" if undecided else "decided after"
     end = f"{head} {trials:,} of {most:,} trials{saved}, look {look.number} of {look.of} at p < {look.one_sided:.2g}"
     if not comparison.futile:
