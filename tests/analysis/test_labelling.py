@@ -12,7 +12,7 @@ from hypothesis import given, strategies as st
 
 import proctor
 from proctor.analysis.calibration.calibration_report import calibration_data, write_calibration
-from proctor.analysis.calibration.judge_verdicts import Item
+from proctor.analysis.calibration.judge_verdicts import JudgedItem
 from proctor.analysis.calibration.label_order import (
     is_held_out,
     labelling_progress,
@@ -31,8 +31,10 @@ def key(name: str) -> Key:
     return "set", name, 0, -1, ""
 
 
-def item(name: str, *, passes: bool | None = True, agreement: float = 1.0, distance: float = 0.5) -> Item:
-    return Item(key(name), passes, agreement=agreement, distance=distance)
+def item(
+    name: str, *, passes: bool | None = True, agreement: float = 1.0, distance: float = 0.5
+) -> JudgedItem:
+    return JudgedItem(key(name), passes, agreement=agreement, distance=distance)
 
 
 def labelled(name: str, who: str, *, passes: bool, metric: str = "") -> Labelled:

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from proctor.authoring.check_files import check_files
 from proctor.errors import SetupError
-from proctor.files.eval_sets.file_problems import Report
+from proctor.files.eval_sets.file_problems import FileCheck
 from proctor.runs.setup.prepare import prepare
 
 TURN = {"user_content": {"parts": [{"text": "q"}]}, "final_response": {"parts": [{"text": "a"}]}}
@@ -45,7 +45,7 @@ def refused(set_path: Path) -> str:
     return ""
 
 
-def errors(reports: list[Report]) -> list[str]:
+def errors(reports: list[FileCheck]) -> list[str]:
     return [str(problem) for report in reports for problem in report.problems if problem.severity == "error"]
 
 

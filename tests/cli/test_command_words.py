@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 import pytest
 
-from proctor.cli.command_base import Number, SectionedCommand, SectionedOption
+from proctor.cli.command_base import NumberType, SectionedCommand, SectionedOption
 from proctor.cli.main import COMMANDS
 from proctor.common.registry import load_object
 from tests.cli.project import case, copy_of, in_this_process, make_project
@@ -203,7 +203,7 @@ def test_repeatable_options_repeat(project: Path) -> None:
 
 
 NUMBERS = {
-    name: (path, option) for name, (path, option) in OPTIONS.items() if isinstance(option.type, Number)
+    name: (path, option) for name, (path, option) in OPTIONS.items() if isinstance(option.type, NumberType)
 }
 
 

@@ -8,14 +8,20 @@ import pytest
 from hypothesis import given, strategies as st
 
 from proctor.reports.base import Report, ReportOptions
-from proctor.reports.content.failure_causes import OTHER, Cause, FailureGroup, group_failures, violation
+from proctor.reports.content.failure_causes import (
+    OTHER,
+    FailureCause,
+    FailureGroup,
+    group_failures,
+    violation,
+)
 from proctor.reports.formats.markdown import MarkdownReport
 from proctor.reports.terminal.run import TerminalReport
 from proctor.schema.results.run_result import Outcome, RunResult
 from tests.reports.sample_runs import case, metric, run
 
-CALLED = Cause("trajectory", "`verify_identity` was not called")
-OTHER_ORDER = Cause("trajectory", "called in another order")
+CALLED = FailureCause("trajectory", "`verify_identity` was not called")
+OTHER_ORDER = FailureCause("trajectory", "called in another order")
 
 
 @pytest.mark.parametrize(
@@ -51,17 +57,27 @@ def test_without_an_earlier_run_nothing_is_new() -> None:
 
 
 def test_reasons_that_a_judge_words_differently_are_one_group() -> None:
-    causes = [Cause("judge", word) for word in ("rude", "too short", "wrong")]
-    groups, joined = group_failures([*causes, CALLED], [Cause("judge", "off topic")])
-    other = Cause("judge", OTHER)
+    causes = [FailureCause("judge", word) for word in ("rude", "too short", "wrong")]
+    groups, joined = group_failures([*causes, CALLED], [FailureCause("judge", "off topic")])
+    other = FailureCause("judge", OTHER)
     assert groups == [FailureGroup(other, 3, 1), FailureGroup(CALLED, 1, 0)]
     assert [joined[cause] for cause in (*causes, CALLED)] == [other, other, other, CALLED]
 
 
 @given(
-    st.lists(st.sampled_from([CALLED, OTHER_ORDER, Cause("", "x"), Cause("judge", "a"), Cause("judge", "b")]))
+    st.lists(
+        st.sampled_from(
+            [
+                CALLED,
+                OTHER_ORDER,
+                FailureCause("", "x"),
+                FailureCause("judge", "a"),
+                FailureCause("judge", "b"),
+            ]
+        )
+    )
 )
-def test_every_case_is_in_exactly_one_group(causes: list[Cause]) -> None:
+def test_every_case_is_in_exactly_one_group(causes: list[FailureCause]) -> None:
     groups, joined = group_failures(causes, causes)
     assert sum(group.cases for group in groups) == len(causes)
     assert all(group.before == group.cases for group in groups)

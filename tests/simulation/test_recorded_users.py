@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from proctor.engine.trial.conversation import ConversationRecorder, Play, TrialLimits
-from proctor.engine.trial.deadlines import Slot
+from proctor.engine.trial.deadlines import TrialSlot
 from proctor.models.base import Finish, Reply
 from proctor.models.scripted import ScriptedModel
 from proctor.schema.evidence.trial import Trial
@@ -44,7 +44,7 @@ def played(vector: dict[str, Any], script: Any) -> tuple[Trial | None, int]:
     if any("persona" in str(problem) for problem in users.problems(case, config)):
         return None, len(outputs) - len(model.asked)
     recorder = ConversationRecorder(ScriptedApp(script), TrialLimits(timeout=None, trial_timeout=None))
-    trial = asyncio.run(recorder.record(case, "set", 0, Slot(), play=Play(users.play, case, config)))
+    trial = asyncio.run(recorder.record(case, "set", 0, TrialSlot(), play=Play(users.play, case, config)))
     return trial, max(0, len(outputs) - len(model.asked))
 
 

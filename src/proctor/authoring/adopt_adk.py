@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from proctor.authoring.check_files import assertion_problems
 from proctor.errors import EvalFileError, ProctorError, SetupError
 from proctor.files.eval_sets.eval_set_file import EvalSetFile
-from proctor.files.eval_sets.file_problems import Report, check_file
+from proctor.files.eval_sets.file_problems import FileCheck, check_file
 from proctor.files.eval_sets.selectors import CONFIG_NAMES, SET_SUFFIXES
 from proctor.files.text.problems import Problem
 from proctor.runs.importing.import_runs import import_runs
@@ -40,13 +40,13 @@ _GIT_SECONDS = 20.0
 
 
 @dataclass(slots=True)
-class Survey:
+class AdkSurvey:
     """What a project has of google-adk's evaluation."""
 
     folder: Path
     agents: list[Path] = field(default_factory=list)
     """Folders of agents."""
-    files: list[Report] = field(default_factory=list)
+    files: list[FileCheck] = field(default_factory=list)
     """Eval sets and configs, each as `proctor check` reports it."""
     tests: list[Rewritten] = field(default_factory=list)
     """Python files that import google-adk's evaluation."""
@@ -88,7 +88,7 @@ class Survey:
         return []
 
 
-def survey(folder: str | Path) -> Survey:
+def survey(folder: str | Path) -> AdkSurvey:
     """Look through a project: agents, eval sets, configs, tests, and results that google-adk kept. Nothing is changed.
 
     Raises:
@@ -97,7 +97,7 @@ def survey(folder: str | Path) -> Survey:
     top = Path(folder)
     if not top.is_dir():
         raise SetupError(f"{top}: expected the folder of a project")
-    result = Survey(top)
+    result = AdkSurvey(top)
     for place, names in _folders(top):
         if any(_is_agent(place / name) for name in _AGENT_FILES if name in names):
             result.agents.append(place)
@@ -106,7 +106,7 @@ def survey(folder: str | Path) -> Survey:
     return result
 
 
-def _add_path(result: Survey, path: Path) -> None:
+def _add_path(result: AdkSurvey, path: Path) -> None:
     if path.name.endswith(SUFFIX):
         result.history.append(path)
     elif path.name.lower().endswith(SET_SUFFIXES) or path.name in CONFIG_NAMES:
@@ -116,7 +116,7 @@ def _add_path(result: Survey, path: Path) -> None:
         result.tests += [rewritten] if rewritten is not None else []
 
 
-def _add_file(result: Survey, path: Path) -> None:
+def _add_file(result: AdkSurvey, path: Path) -> None:
     report = check_file(path, allow_duplicate_ids=True)
     result.files.append(report)
     if isinstance(report.content, EvalSetFile) and (problems := assertion_problems(report.content, path)):
@@ -168,7 +168,7 @@ class Compared:
 
 
 @dataclass(slots=True)
-class Comparison:
+class AdkComparison:
     """All cases of all result files."""
 
     cases: list[Compared] = field(default_factory=list)
@@ -176,9 +176,9 @@ class Comparison:
     """Files that cannot be compared, and why."""
 
 
-async def compare_history(files: list[Path]) -> Comparison:
+async def compare_history(files: list[Path]) -> AdkComparison:
     """Re-score what google-adk's result files recorded, by the criteria of that time; no agent is called."""
-    comparison = Comparison()
+    comparison = AdkComparison()
     for file in files:
         store = open_store("memory:")
         try:

@@ -33,7 +33,7 @@ OpenFile = Callable[[Path, Collection[str]], EvalSetFile]
 """Opens a file for its cases with some ids; other cases need not be in the result, nor be valid."""
 
 
-class ChangedCase(NamedTuple):
+class AcceptedCase(NamedTuple):
     """A case that changes, as plain data with the keys that the file has, and its lines in the file, from 1."""
 
     before: object
@@ -58,7 +58,7 @@ class Blessing:
     """By the id of a case the trial, from 0, that was learnt from."""
     lost: list[str] = field(default_factory=list)
     """Comments in the replaced text, each with its line: they are lost."""
-    changed: dict[str, ChangedCase] = field(default_factory=dict)
+    changed: dict[str, AcceptedCase] = field(default_factory=dict)
     """By id, the cases that change."""
     line_changes: list[LineChange] = field(default_factory=list)
     lines: TextLines = field(default_factory=lambda: TextLines(""))
@@ -404,11 +404,11 @@ class _File:
             blessing.changed[eval_id] = self._changed_case(eval_id, written[eval_id])
         return blessing
 
-    def _changed_case(self, eval_id: str, after: object) -> ChangedCase:
+    def _changed_case(self, eval_id: str, after: object) -> AcceptedCase:
         index = self._places[eval_id]
         start, is_last = self._source.line(index), index + 1 == len(self._source)
         end = 10**9 if is_last else self._source.line(index + 1)
-        return ChangedCase(self._source.written(index), after, range(start, max(end, start + 1)))
+        return AcceptedCase(self._source.written(index), after, range(start, max(end, start + 1)))
 
     def _locate(self, case: PlannedCase) -> None:
         """Note the present position and content of the case in its file."""

@@ -26,10 +26,10 @@ from proctor.engine.run_options import RunOptions
 from proctor.errors import CriterionError, SettingsError, SetupError, SetupProblems, UnknownNameError
 from proctor.files.eval_sets.documents import Document, problems_at
 from proctor.files.eval_sets.eval_set_file import EvalSetFile
-from proctor.files.eval_sets.file_problems import NO_CASES, Report, check_file
+from proctor.files.eval_sets.file_problems import NO_CASES, FileCheck, check_file
 from proctor.files.eval_sets.source import open_eval_set
 from proctor.files.text.problems import Problem, Severity
-from proctor.files.text.validation_messages import Finding, locate_message, near_key, resolve
+from proctor.files.text.validation_messages import DocumentFinding, locate_message, near_key, resolve
 from proctor.metrics.builtin import METRICS as BUILT_IN
 from proctor.runs.load import Configs
 from proctor.runs.setup.judge_and_user import JudgesOnDemand, UsersOnDemand, is_function
@@ -53,7 +53,7 @@ def check_files(
     allow_unknown_keys: bool = False,
     warnings_as_errors: bool = False,
     allow_unasserted: bool = False,
-) -> list[Report]:
+) -> list[FileCheck]:
     """Return all errors and warnings in files of the format, including those that stop a run of them.
 
     Sets are scored by `config`, or by the one that a run would find. A config that is not among `paths`, and that sets
@@ -72,12 +72,12 @@ def check_files(
 
 
 def check_meaning(
-    reports: Sequence[Report],
+    reports: Sequence[FileCheck],
     config: str | Path | None = None,
     user: str | None = None,
     *,
     allow_unasserted: bool = False,
-) -> list[Report]:
+) -> list[FileCheck]:
     """Add to `reports` what a run of their sets would refuse or doubt; returns those of further configs that would stop it."""
     meaning = _Meaning(reports, config, user, allow_unasserted=allow_unasserted)
     meaning.check_sets()
@@ -85,7 +85,7 @@ def check_meaning(
     return meaning.check_configs()
 
 
-def _refuse_empty_sets(reports: Iterable[Report]) -> None:
+def _refuse_empty_sets(reports: Iterable[FileCheck]) -> None:
     """Make an error of a set without cases, as a run does."""
     for report in reports:
         report.problems = [
@@ -127,7 +127,7 @@ def without_code(config: EvalConfig) -> EvalConfig:
 class _Meaning:
     def __init__(
         self,
-        reports: Sequence[Report],
+        reports: Sequence[FileCheck],
         config: str | Path | None,
         user: str | None,
         *,
@@ -164,7 +164,7 @@ class _Meaning:
                 self._not_readable(problem, report)
             yield SetRequest(report.content, self._ready(config or EvalConfig.default()), origin)
 
-    def _not_readable(self, problem: SetupError, report: Report) -> None:
+    def _not_readable(self, problem: SetupError, report: FileCheck) -> None:
         """Report a config that sets cannot be run with, unless the check of its file reports it."""
         problems: list[Problem] = getattr(problem, "problems", [])
         if not problems:
@@ -191,23 +191,23 @@ class _Meaning:
                 self._report(file).problems.append(Problem("warning", file, 1, 1, "", message, hint))
 
     @staticmethod
-    def _assertions_of(chosen: SetPlan, report: Report) -> None:
+    def _assertions_of(chosen: SetPlan, report: FileCheck) -> None:
         """Warn about each case that would run although it asserts nothing, or only something negative."""
         if not isinstance(report.content, EvalSetFile):
             return
         assertions = chosen.assertions
         for message, indexes in (*assertions.groups(), *assertions.skips()) if assertions else ():
-            findings = [(index, [Finding((), message)]) for index in indexes[:_SAID]]
+            findings = [(index, [DocumentFinding((), message)]) for index in indexes[:_SAID]]
             report.problems += report.content.problems(findings, "warning")
 
     @staticmethod
-    def _passed_by_idle(chosen: SetPlan, report: Report) -> None:
+    def _passed_by_idle(chosen: SetPlan, report: FileCheck) -> None:
         """Warn about each case that an agent passes that does nothing, although the case asserts something."""
         if isinstance(report.content, EvalSetFile):
             passed = run_sync(lambda: find_passed_by_idle(chosen, _TRIED))
             known = chosen.assertions.negative if chosen.assertions else ()
             findings = [
-                (index, [Finding((), f"an agent that does nothing passes it: it {what}", _SEE_AUDIT)])
+                (index, [DocumentFinding((), f"an agent that does nothing passes it: it {what}", _SEE_AUDIT)])
                 for index, what in passed.items()
                 if index not in known
             ]
@@ -215,7 +215,7 @@ class _Meaning:
 
     # --- configs ---
 
-    def check_configs(self) -> list[Report]:
+    def check_configs(self) -> list[FileCheck]:
         """Build the metrics of all configs, and return the reports of the configs that were not named, if they stop a run."""
         for report in [*self._by_path.values()]:
             if report.content is not None and not isinstance(report.content, EvalSetFile):
@@ -227,7 +227,7 @@ class _Meaning:
         others = (report for report in self._by_path.values() if id(report) not in named_ids)
         return [report for report in others if any(map(_refuses, report.problems))]
 
-    def _check_config(self, report: Report, document: Document) -> None:
+    def _check_config(self, report: FileCheck, document: Document) -> None:
         config = EvalConfig.model_validate(document.value)
         bound = bind(self._ready(config), self._options)
         num_runs = runs_of(config, self._options)
@@ -238,7 +238,7 @@ class _Meaning:
             report.problems += _in_config(document, doubt, "warning")
 
     def _add_problems(
-        self, report: Report, problems: Sequence[SetupError], severity: Severity = "error"
+        self, report: FileCheck, problems: Sequence[SetupError], severity: Severity = "error"
     ) -> None:
         """Add problems to the report of their file; a problem without a location is left to the check of the file."""
         if isinstance(report.content, EvalSetFile):
@@ -247,12 +247,12 @@ class _Meaning:
             for problem in problems:
                 report.problems += _in_config(report.content, problem, severity) if problem.path else []
 
-    def _report(self, file: str | None) -> Report:
+    def _report(self, file: str | None) -> FileCheck:
         """Return the report of a file, which is created if the file was not named; an empty one for a missing file."""
         path = os.path.realpath(file or os.devnull)
         if path not in self._by_path:
             is_file = file is not None and Path(file).is_file()
-            self._by_path[path] = check_file(file or "") if is_file else Report(file or "", "")
+            self._by_path[path] = check_file(file or "") if is_file else FileCheck(file or "", "")
         return self._by_path[path]
 
 
@@ -278,13 +278,13 @@ def _paths(config: EvalConfig) -> Iterator[SetupError]:
 
 def _in_cases(source: EvalSetFile, problems: Iterable[SetupError]) -> Iterator[Problem]:
     """Problems of cases, each at its place; what this version cannot do is one warning for the whole set."""
-    findings: dict[int, list[Finding]] = {}
+    findings: dict[int, list[DocumentFinding]] = {}
     undone: list[int] = []
     for count, problem in enumerate(problems):
         index = int(problem.path[1])
         if not problem.is_mistake:
             undone.append(index)
-            findings.setdefault(-1, [Finding((), f"a run of it {_REFUSED}: {problem.parts[0]}")])
+            findings.setdefault(-1, [DocumentFinding((), f"a run of it {_REFUSED}: {problem.parts[0]}")])
         elif count < _SAID:
             value = source.value(index)
             findings.setdefault(index, []).extend(_in_case(part, value) for part in problem.parts)
@@ -295,7 +295,7 @@ def _in_cases(source: EvalSetFile, problems: Iterable[SetupError]) -> Iterator[P
     yield from source.problems([*findings.items()], "error")
 
 
-def _in_case(message: str, value: object) -> Finding:
+def _in_case(message: str, value: object) -> DocumentFinding:
     """A sentence about a case, at its place; a case that asserts nothing comes with the ways to fix it."""
     finding = locate_message(message, value)
     return replace(finding, hint=REMEDIES) if message == ASSERTS_NOTHING else finding
@@ -309,14 +309,17 @@ def _in_config(document: Document, problem: SetupError, severity: Severity) -> l
         value = value[step]
     if isinstance(problem, UnknownNameError):
         near = near_key(str(path[-1]), METRICS.names())
-        finding = Finding(path, f"{path[-1]!r} is not a metric", f"did you mean `{near}`?", at_key=True)
+        finding = DocumentFinding(
+            path, f"{path[-1]!r} is not a metric", f"did you mean `{near}`?", at_key=True
+        )
         return problems_at(document, [finding]) if near else []  # else code of the user's own may register it
     parts = [part.rpartition(" does not fit: ")[2] for part in problem.parts or [str(problem)]]
     findings = [locate_message(part, value, path) for part in parts]
     if not problem.is_mistake:
         severity = "warning"
         findings = [
-            Finding(each.path, f"a run with this config {_REFUSED}: {each.message}") for each in findings
+            DocumentFinding(each.path, f"a run with this config {_REFUSED}: {each.message}")
+            for each in findings
         ]
     return problems_at(document, findings, severity)
 
@@ -377,11 +380,11 @@ def assertion_problems(
     problems: list[Problem] = []
     for message, hint, indexes in _groups(assertions, consequence):
         text = f"case {ids[indexes[0]]!r}{and_others(source, indexes[1:])}: {message}"
-        problems += source.problems([(indexes[0], [Finding((), text, hint)])], "warning")
+        problems += source.problems([(indexes[0], [DocumentFinding((), text, hint)])], "warning")
     return problems
 
 
-def assertion_findings(case: EvalCase, path: Path) -> list[Finding]:
+def assertion_findings(case: EvalCase, path: Path) -> list[DocumentFinding]:
     """Return the same of one case that is being written into the file at `path`."""
     settings = _settings()
     bound = _bind_metrics(path, settings)
@@ -389,7 +392,7 @@ def assertion_findings(case: EvalCase, path: Path) -> list[Finding]:
         return []
     assertions = Assertions(settings.options.get("allow_unasserted", False))
     _look_at(assertions, 0, case, bound)
-    return [Finding((), message, hint) for message, hint, _ in _groups(assertions, _RUN_REFUSES)]
+    return [DocumentFinding((), message, hint) for message, hint, _ in _groups(assertions, _RUN_REFUSES)]
 
 
 def warning_texts(problems: Iterable[Problem]) -> list[str]:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from proctor.authoring.check_files import assertion_findings
-from proctor.authoring.eval_set_files import SetFile
+from proctor.authoring.eval_set_files import ListedFile
 from proctor.engine.planning.case_checks import checks_of, problems_of
 from proctor.errors import EvalFileError, SetupError, UnknownNameError, did_you_mean
 from proctor.files.edit import add_remove_cases
@@ -26,7 +26,7 @@ from proctor.files.eval_sets.save import write_text
 from proctor.files.eval_sets.selectors import require_new_case_id
 from proctor.files.eval_sets.source import open_eval_set
 from proctor.files.text.json_decode import parse
-from proctor.files.text.validation_messages import Finding, locate_message
+from proctor.files.text.validation_messages import DocumentFinding, locate_message
 from proctor.schema.format.case import EvalCase
 
 
@@ -45,7 +45,7 @@ class ChangedMeanwhileError(SetupError):
 class NotACaseError(SetupError):
     """The value is not a valid case; `findings` has the problems, each with its path."""
 
-    def __init__(self, findings: list[Finding], what: str = "this is not a case") -> None:
+    def __init__(self, findings: list[DocumentFinding], what: str = "this is not a case") -> None:
         self.findings = findings
         super().__init__(f"{what}: " + "; ".join(one.one_line for one in findings[:5]))
 
@@ -72,22 +72,22 @@ class CaseContent:
     version: str
     position: int
     line: int
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[DocumentFinding] = field(default_factory=list)
     """What is doubtful in it, by its path."""
 
 
 @dataclass(slots=True)
-class Draft:
+class EditPreview:
     """What a change would come to."""
 
     before: str
     after: str
     """The file's text before and after the change."""
     lost: list[str]
-    warnings: list[Finding]
+    warnings: list[DocumentFinding]
 
 
-def read_set(file: SetFile) -> EvalSetFile:
+def read_set(file: ListedFile) -> EvalSetFile:
     """Read a set, valid or not.
 
     Raises:
@@ -117,7 +117,7 @@ def read_case(source: EvalSetFile, eval_id: str) -> CaseContent:
     return CaseContent(eval_id, value, version_of(value), index, source.line(index), doubtful)
 
 
-def preview(file: SetFile, eval_id: str, value: object) -> Draft:
+def preview(file: ListedFile, eval_id: str, value: object) -> EditPreview:
     """Return what a file would be with a case saying `value`.
 
     Raises:
@@ -128,11 +128,11 @@ def preview(file: SetFile, eval_id: str, value: object) -> Draft:
     warnings = _warnings_about(value, source, eval_id)
     before = text_of_file(file.path)
     edited = with_case(file.path, source, before, _position(source, eval_id), value)
-    return Draft(before, edited.text, edited.lost_comments, warnings)
+    return EditPreview(before, edited.text, edited.lost_comments, warnings)
 
 
 def replace_case(
-    file: SetFile, eval_id: str, value: object, *, version: str, comments_may_go: bool = False
+    file: ListedFile, eval_id: str, value: object, *, version: str, comments_may_go: bool = False
 ) -> CaseContent:
     """Replace a case by `value`, and return the new case.
 
@@ -154,7 +154,7 @@ def replace_case(
         return read_case(written, written.ids()[index])
 
 
-def add_case(file: SetFile, value: object) -> CaseContent:
+def add_case(file: ListedFile, value: object) -> CaseContent:
     """Put a new case behind those of a set, and return it.
 
     Raises:
@@ -171,7 +171,7 @@ def add_case(file: SetFile, value: object) -> CaseContent:
     return read_case(written or read_set(file), case.eval_id)
 
 
-def remove_cases(file: SetFile, versions: Mapping[str, str]) -> tuple[str, str]:
+def remove_cases(file: ListedFile, versions: Mapping[str, str]) -> tuple[str, str]:
     """Take cases out of a set, each given with its version; returns the file's text before and after, for `restore`.
 
     Raises:
@@ -186,7 +186,7 @@ def remove_cases(file: SetFile, versions: Mapping[str, str]) -> tuple[str, str]:
         return before, text_of_file(file.path)
 
 
-def restore(file: SetFile, now: str, before: str) -> None:
+def restore(file: ListedFile, now: str, before: str) -> None:
     """Give a file the text back that it had `before`, byte for byte.
 
     Raises:
@@ -213,7 +213,7 @@ def _position(source: EvalSetFile, eval_id: str) -> int:
     return index
 
 
-def _warnings_about(value: object, source: EvalSetFile, eval_id: str) -> list[Finding]:
+def _warnings_about(value: object, source: EvalSetFile, eval_id: str) -> list[DocumentFinding]:
     """Return the warnings about a case that replaces `eval_id`."""
     case, doubtful = case_of(value)
     if case.eval_id not in {
@@ -225,7 +225,7 @@ def _warnings_about(value: object, source: EvalSetFile, eval_id: str) -> list[Fi
     return doubtful
 
 
-def case_of(value: object) -> tuple[EvalCase, list[Finding]]:
+def case_of(value: object) -> tuple[EvalCase, list[DocumentFinding]]:
     """A case that can be written, and what is doubtful in it."""
     require_writable(value)
     case, wrong, doubtful = read_edited_case(value)
@@ -240,28 +240,28 @@ def require_writable(value: object) -> None:
         parse(json.dumps(value, ensure_ascii=False).encode(), "the value")
     except UnicodeEncodeError:
         raise NotACaseError(
-            [Finding((), "it holds half a character (a lone surrogate), which no file keeps")]
+            [DocumentFinding((), "it holds half a character (a lone surrogate), which no file keeps")]
         ) from None
     except EvalFileError as error:
-        raise NotACaseError([Finding((), one.message, one.hint) for one in error.problems]) from None
+        raise NotACaseError([DocumentFinding((), one.message, one.hint) for one in error.problems]) from None
 
 
 def _require_free(source: EvalSetFile, case: EvalCase) -> None:
     if (position := source.position(case.eval_id)) is not None:
-        finding = Finding(
+        finding = DocumentFinding(
             ("eval_id",), f"{source.where(position)} has this id already", "give the case another one"
         )
         raise NotACaseError([finding])
 
 
-def _with_version(file: SetFile, eval_id: str, version: str) -> EvalSetFile:
+def _with_version(file: ListedFile, eval_id: str, version: str) -> EvalSetFile:
     """Open a set and check that its case has the version that was read."""
     source = read_set(file)
     _require_version(source, file, eval_id, version)
     return source
 
 
-def _require_version(source: EvalSetFile, file: SetFile, eval_id: str, version: str) -> None:
+def _require_version(source: EvalSetFile, file: ListedFile, eval_id: str, version: str) -> None:
     require_editable(source)
     if source.position(eval_id) is None:
         raise ChangedMeanwhileError(
@@ -301,11 +301,11 @@ _OPTION = re.compile(r"`(\w+)`")
 class CheckedCase:
     """The problems of a case, each with its path."""
 
-    wrong: list[Finding] = field(default_factory=list)
+    wrong: list[DocumentFinding] = field(default_factory=list)
     """Problems that prevent saving."""
-    refused: list[Finding] = field(default_factory=list)
+    refused: list[DocumentFinding] = field(default_factory=list)
     """Expectations that cannot be checked: the case can be saved, but not run."""
-    doubtful: list[Finding] = field(default_factory=list)
+    doubtful: list[DocumentFinding] = field(default_factory=list)
 
 
 def check_case(value: object, path: Path | None = None) -> CheckedCase:
@@ -325,7 +325,7 @@ def check_case(value: object, path: Path | None = None) -> CheckedCase:
     )
 
 
-def _at_its_field(finding: Finding, value: Any) -> Finding:
+def _at_its_field(finding: DocumentFinding, value: Any) -> DocumentFinding:
     """The finding at the key that its message begins with (`pattern`), where it is about one of an object's."""
     there = value
     for step in finding.path:
@@ -335,4 +335,4 @@ def _at_its_field(finding: Finding, value: Any) -> Finding:
         match is None or not isinstance(there, dict) or match[1] in [*there.values()]
     ):  # `number` is a kind, no key
         return finding
-    return Finding((*finding.path, match[1]), finding.message, finding.hint)
+    return DocumentFinding((*finding.path, match[1]), finding.message, finding.hint)

@@ -7,18 +7,18 @@ from typing import Any
 
 from proctor.authoring.edit_case import (
     ChangedMeanwhileError,
-    Draft,
+    EditPreview,
     NotACaseError,
     read_set,
     require_writable,
     version_of,
     write_edit,
 )
-from proctor.authoring.eval_set_files import SetFile
+from proctor.authoring.eval_set_files import ListedFile
 from proctor.files.edit.editable_file import lock_folder, text_of_file
 from proctor.files.edit.header import Header, header_findings, read_header_of_file, with_header
 from proctor.files.eval_sets.eval_set_file import EvalSetFile
-from proctor.files.text.validation_messages import Finding
+from proctor.files.text.validation_messages import DocumentFinding
 
 
 class NotAHeadError(NotACaseError):
@@ -34,11 +34,11 @@ class HeadContent:
     value: Header
     """As plain data, in the file's own spelling; of YAML in the words of the format."""
     version: str
-    findings: list[Finding]
+    findings: list[DocumentFinding]
     """What is doubtful in it."""
 
 
-def head_of(file: SetFile) -> HeadContent:
+def head_of(file: ListedFile) -> HeadContent:
     """Return the head of a set.
 
     Raises:
@@ -48,7 +48,7 @@ def head_of(file: SetFile) -> HeadContent:
     return _content(source, read_header_of_file(file.path, source, text_of_file(file.path)))
 
 
-def preview_head(file: SetFile, value: Header) -> Draft:
+def preview_head(file: ListedFile, value: Header) -> EditPreview:
     """Return what a file would be with another head.
 
     Raises:
@@ -58,10 +58,12 @@ def preview_head(file: SetFile, value: Header) -> Draft:
     source, before = read_set(file), text_of_file(file.path)
     doubtful = _warnings_about(source, read_header_of_file(file.path, source, before), value)
     edited = with_header(file.path, source, before, value)
-    return Draft(before, edited.text, edited.lost_comments, doubtful)
+    return EditPreview(before, edited.text, edited.lost_comments, doubtful)
 
 
-def replace_head(file: SetFile, value: Header, *, version: str, comments_may_go: bool = False) -> HeadContent:
+def replace_head(
+    file: ListedFile, value: Header, *, version: str, comments_may_go: bool = False
+) -> HeadContent:
     """Replace the head of a set, and return the new head.
 
     Raises:
@@ -88,7 +90,7 @@ def _content(source: EvalSetFile, head: Header) -> HeadContent:
     return HeadContent(source.eval_set_id, head, version_of(head), header_findings(source, head, head)[1])
 
 
-def _warnings_about(source: EvalSetFile, before: Header, value: Any) -> list[Finding]:
+def _warnings_about(source: EvalSetFile, before: Header, value: Any) -> list[DocumentFinding]:
     require_writable(value)
     wrong, doubtful = header_findings(source, before, value)
     if wrong:

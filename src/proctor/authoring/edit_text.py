@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 
 from proctor.authoring.check_files import assertion_problems
 from proctor.authoring.edit_case import ChangedMeanwhileError, read_set
-from proctor.authoring.eval_set_files import SetFile
+from proctor.authoring.eval_set_files import ListedFile
 from proctor.errors import EvalFileError, SetupError
 from proctor.files.edit.editable_file import lock_folder, text_of_file
 from proctor.files.eval_sets.file_problems import check_file
@@ -43,7 +43,7 @@ class TextContent:
     """It can be opened as an eval set."""
 
 
-def text_of(file: SetFile) -> TextContent:
+def text_of(file: ListedFile) -> TextContent:
     """Return the text of a set's file, valid or not.
 
     Raises:
@@ -53,13 +53,15 @@ def text_of(file: SetFile) -> TextContent:
     return _open_text(file, text)
 
 
-def check_text(file: SetFile, text: str) -> TextContent:
+def check_text(file: ListedFile, text: str) -> TextContent:
     """Return the problems of a new text for the file; nothing is written."""
     before = _text(file)
     return _open_text(file, restore_line_ends(_encodable(text), before))
 
 
-def replace_text(file: SetFile, text: str, *, version: str, unreadable_may_be: bool = False) -> TextContent:
+def replace_text(
+    file: ListedFile, text: str, *, version: str, unreadable_may_be: bool = False
+) -> TextContent:
     """Give a file another text; lines that stay keep their bytes.
 
     Raises:
@@ -88,7 +90,7 @@ def replace_text(file: SetFile, text: str, *, version: str, unreadable_may_be: b
     return result
 
 
-def _text(file: SetFile) -> str:
+def _text(file: ListedFile) -> str:
     if file.fault:
         raise EvalFileError(f"{file.label}: {file.fault}")
     size = file.path.stat().st_size if file.path.is_file() else 0
@@ -110,7 +112,7 @@ def _encodable(text: str) -> str:
     return text
 
 
-def _open_text(file: SetFile, text: str) -> TextContent:
+def _open_text(file: ListedFile, text: str) -> TextContent:
     """A text as its file would be, with that file's name and no other's neighbours."""
     with TemporaryDirectory() as folder:
         copy = Path(folder, file.path.name)
@@ -119,7 +121,7 @@ def _open_text(file: SetFile, text: str) -> TextContent:
             replace(one, file=file.label) for one in check_file(copy, allow_duplicate_ids=True).problems
         ]
         try:
-            read_set(SetFile(file.id, copy, file.label))
+            read_set(ListedFile(file.id, copy, file.label))
             readable = True
             source = open_eval_set(copy, label=file.label, allow_empty=True, allow_duplicate_ids=True)
             problems += assertion_problems(source, file.path)

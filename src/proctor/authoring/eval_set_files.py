@@ -18,7 +18,7 @@ SUFFIXES = {"json": ".evalset.json", "yaml": ".evalset.yaml", "lines": ".evalset
 
 
 @dataclass(frozen=True, slots=True)
-class SetFile:
+class ListedFile:
     """One file of eval cases."""
 
     id: str
@@ -43,15 +43,15 @@ class ProjectSets:
         """Take the project's folder, and another one where agents are."""
         self.root = root.absolute()
         self._folders = [self.root, *([agents.absolute()] if agents is not None else [])]
-        self._known: dict[str, SetFile] = {}
+        self._known: dict[str, ListedFile] = {}
 
-    def all(self) -> list[SetFile]:
+    def all(self) -> list[ListedFile]:
         """Return every set, in the order of their paths; each file once."""
         files = {file.path: file for file in map(self._file, self._paths())}
         self._known = {file.id: file for file in files.values()}
         return sorted(files.values(), key=lambda file: file.label)
 
-    def find(self, set_id: str) -> SetFile:
+    def find(self, set_id: str) -> ListedFile:
         """Return the set of this id.
 
         Raises:
@@ -66,7 +66,7 @@ class ProjectSets:
             )
         return known
 
-    def new(self, name: str, folder: str = "", form: str = "json") -> SetFile:
+    def new(self, name: str, folder: str = "", form: str = "json") -> ListedFile:
         """Return the file of a set that is to be made: `name` in a folder below the project's own.
 
         Raises:
@@ -76,7 +76,7 @@ class ProjectSets:
             raise SetupError(f"an eval set is written as {', '.join(SUFFIXES)}, not as {form!r}")
         return self._file(self._folder(folder) / f"{require_new_set_id(name)}{SUFFIXES[form]}")
 
-    def beside(self, file: SetFile) -> SetFile:
+    def beside(self, file: ListedFile) -> ListedFile:
         """Return a free file name for the migration of an old file to the present format."""
         name = re.sub(r"[^a-zA-Z0-9_]", "_", set_id_of(file.path.name)) or "migrated"
         ways = (name, *(f"{name}_{number}" for number in range(2, 1_000)))
@@ -109,14 +109,14 @@ class ProjectSets:
             except SetupError:  # a run reports it; here the list is empty
                 continue
 
-    def _file(self, path: Path) -> SetFile:
+    def _file(self, path: Path) -> ListedFile:
         label = path.relative_to(self.root).as_posix() if path.is_relative_to(self.root) else str(path)
         stem = re.sub(r"[^a-zA-Z0-9_]+", "-", set_id_of(path.name)).strip("-")[:40]
         digest = blake2b(label.encode("utf-8", "surrogateescape"), digest_size=4).hexdigest()
         fault = (
             "" if self._is_inside(path) else "it is a link that leads out of the project, and is not opened"
         )
-        return SetFile(f"{stem or 'set'}-{digest}", path, printable(label), fault)
+        return ListedFile(f"{stem or 'set'}-{digest}", path, printable(label), fault)
 
     def _is_inside(self, path: Path) -> bool:
         real = path.resolve()

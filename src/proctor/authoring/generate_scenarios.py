@@ -170,11 +170,11 @@ def load_generation_config(path: str | Path) -> ConversationGenerationConfig:
     Raises:
         EvalFileError: it is none.
     """
-    from proctor.files.eval_sets.documents import Kind, read_document
+    from proctor.files.eval_sets.documents import DocumentKind, read_document
     from proctor.files.eval_sets.load import read_model
 
     document = read_document(Path(path))
-    return read_model(document, ConversationGenerationConfig, "a generation config", {Kind.UNKNOWN})
+    return read_model(document, ConversationGenerationConfig, "a generation config", {DocumentKind.UNKNOWN})
 
 
 def _model(options: GenerateOptions, problems: list[SetupError]) -> ChatModel | None:

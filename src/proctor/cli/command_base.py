@@ -314,7 +314,7 @@ _LIMITS = {
 
 
 @dataclass
-class Number(click.ParamType):  # type: ignore[type-arg]  # generic for some releases of click only
+class NumberType(click.ParamType):  # type: ignore[type-arg]  # generic for some releases of click only
     """A whole number, or with `float` any number, within limits: `least` and `most` are allowed, `above` and `below` are not."""
 
     read: Callable[[Any], float] = int

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from proctor.cli.command_base import Number, options
+from proctor.cli.command_base import NumberType, options
 from proctor.cli.messages import notify
 from proctor.common.option_kinds import (
     Amount,
     Choice,
     Flag,
     Fraction,
-    Kind,
     MemorySize,
     Names,
+    OptionKind,
     RepeatedText,
     WholeNumber,
 )
@@ -84,17 +84,17 @@ def _with_flags(text: str) -> str:
     return re.sub(r"`(\w+)`", flag, text)
 
 
-def _click_type(kind: Kind) -> dict[str, Any]:
+def _click_type(kind: OptionKind) -> dict[str, Any]:
     """Return the arguments of `click.option` for a kind of value."""
     match kind:
         case Flag():
             return {"is_flag": True}
         case WholeNumber():
-            return {"type": Number(least=kind.least)}
+            return {"type": NumberType(least=kind.least)}
         case Amount():
-            return {"type": Number(float, above=0)}
+            return {"type": NumberType(float, above=0)}
         case Fraction():
-            return {"type": Number(float, above=0, below=1)}
+            return {"type": NumberType(float, above=0, below=1)}
         case Choice():
             return {"type": click.Choice(kind.words)}
         case RepeatedText():
@@ -105,7 +105,7 @@ def _click_type(kind: Kind) -> dict[str, Any]:
             return {}
 
 
-def _convert(kind: Kind, _ctx: click.Context, _parameter: click.Parameter, value: str | None) -> object:
+def _convert(kind: OptionKind, _ctx: click.Context, _parameter: click.Parameter, value: str | None) -> object:
     try:
         return None if value is None else kind.read(value)
     except ValueError as error:

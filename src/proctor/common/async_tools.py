@@ -53,7 +53,7 @@ def is_within_a_loop() -> bool:
 # --- Daemon threads: they are reused, and never delay the exit of the process ------------------------------------------
 
 
-class Outcome(NamedTuple):
+class CallResult(NamedTuple):
     """The result of a call: a value, or the exception of any kind that it raised."""
 
     value: Any
@@ -74,7 +74,7 @@ class Outcome(NamedTuple):
         raise error
 
 
-class Worker:
+class WorkerThread:
     """A daemon thread that runs one call at a time. `Threads` creates, lends and reuses it."""
 
     __slots__ = ("_jobs", "context")
@@ -85,13 +85,13 @@ class Worker:
         self.context: Context | None = None
         threading.Thread(target=_work, args=(self._jobs,), daemon=True, name=f"proctor-{number}").start()
 
-    async def call(self, function: Callable[..., object], *args: Any) -> Outcome:
+    async def call(self, function: Callable[..., object], *args: Any) -> CallResult:
         """Run `function(*args)` in the thread; with the contextvars of the moment when the worker was lent.
 
         An exception of any kind is part of the outcome: raised in an event loop, SystemExit would end the run.
         """
         loop = asyncio.get_running_loop()
-        done: asyncio.Future[Outcome] = loop.create_future()
+        done: asyncio.Future[CallResult] = loop.create_future()
         self._jobs.put(_Job(loop, done, self.context or copy_context(), function, args))
         return await done
 
@@ -106,20 +106,20 @@ class Worker:
 class Threads:
     """The threads of a process that run plain functions: one per concurrent call; idle threads are reused."""
 
-    _idle: list[Worker] = field(default_factory=list)
+    _idle: list[WorkerThread] = field(default_factory=list)
     _made: int = 0
 
-    def acquire(self) -> Worker:
+    def acquire(self) -> WorkerThread:
         """Return a thread for exclusive use, with a copy of the current contextvars; return it with `release`."""
         try:
             worker = self._idle.pop()
         except IndexError:
             self._made += 1
-            worker = Worker(self._made)
+            worker = WorkerThread(self._made)
         worker.context = copy_context()
         return worker
 
-    def release(self, worker: Worker) -> None:
+    def release(self, worker: WorkerThread) -> None:
         """Take back an idle thread."""
         worker.context = None
         self._idle.append(worker)
@@ -141,7 +141,7 @@ class Threads:
 
 class _Job(NamedTuple):
     loop: asyncio.AbstractEventLoop | None
-    done: asyncio.Future[Outcome] | None
+    done: asyncio.Future[CallResult] | None
     context: Context
     function: Callable[..., object]
     args: tuple[Any, ...]
@@ -150,21 +150,21 @@ class _Job(NamedTuple):
 def _work(jobs: SimpleQueue[_Job | None]) -> None:
     while (job := jobs.get()) is not None:
         try:
-            outcome = Outcome(job.context.run(job.function, *job.args), None)
+            outcome = CallResult(job.context.run(job.function, *job.args), None)
         except BaseException as error:  # noqa: BLE001 -- the trial receives it as data
-            outcome = Outcome(None, error)
+            outcome = CallResult(None, error)
         _deliver(job, outcome)
         del job, outcome  # an idle thread holds no reference to its last call
 
 
-def _deliver(job: _Job, outcome: Outcome) -> None:
+def _deliver(job: _Job, outcome: CallResult) -> None:
     if job.loop is None or job.done is None:
         return
     with suppress(RuntimeError):  # the loop is closed: the trial was abandoned
         job.loop.call_soon_threadsafe(_settle, job.done, outcome)
 
 
-def _settle(done: asyncio.Future[Outcome], outcome: Outcome) -> None:
+def _settle(done: asyncio.Future[CallResult], outcome: CallResult) -> None:
     if not done.done():
         done.set_result(outcome)
 

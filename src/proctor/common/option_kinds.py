@@ -1,6 +1,6 @@
 """The kinds of values that options take: what is valid in Python, in a settings file and as text.
 
-Each kind is used by the command line, the settings, the pytest plug-in and the Python functions. `Kind` is the contract.
+Each kind is used by the command line, the settings, the pytest plug-in and the Python functions. `OptionKind` is the contract.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _WORDS = {
 }
 
 
-class Kind:
+class OptionKind:
     """Values of one kind: any text. A subclass overrides what it checks."""
 
     @property
@@ -68,13 +68,13 @@ class Kind:
 
 
 @dataclass(frozen=True, eq=False)
-class Text(Kind):
+class Text(OptionKind):
     """A text that means what `expected` names."""
 
     expected: str = ""
 
 
-class Flag(Kind):
+class Flag(OptionKind):
     """On or off."""
 
     expected = "true or false"
@@ -97,7 +97,7 @@ class Flag(Kind):
 
 
 @dataclass(frozen=True, eq=False)
-class WholeNumber(Kind):
+class WholeNumber(OptionKind):
     """A whole number from `least` to `most`."""
 
     least: int = 1
@@ -123,7 +123,7 @@ class WholeNumber(Kind):
 
 
 @dataclass(frozen=True, eq=False)
-class Amount(Kind):
+class Amount(OptionKind):
     """A number above 0 of a unit, such as seconds."""
 
     unit: str = "seconds"
@@ -149,7 +149,7 @@ class Amount(Kind):
         return _number(text)
 
 
-class Share(Kind):
+class Share(OptionKind):
     """A share of something, above 0 and up to 1."""
 
     expected = "a share above 0 and up to 1, such as 0.8"
@@ -163,7 +163,7 @@ class Share(Kind):
         return _number(text)
 
 
-class Fraction(Kind):
+class Fraction(OptionKind):
     """A number above 0 and below 1."""
 
     def problem(self, name: str, value: object) -> str:
@@ -193,7 +193,7 @@ class Names(Text):
         return names
 
 
-class RepeatedText(Kind):
+class RepeatedText(OptionKind):
     """Texts, one for each time the option is given."""
 
     def command_words(self, flag: str, value: object) -> list[str]:
@@ -206,7 +206,7 @@ class RepeatedText(Kind):
 
 
 @dataclass(frozen=True, eq=False)
-class Choice(Kind):
+class Choice(OptionKind):
     """One of a few words."""
 
     words: tuple[str, ...]
@@ -235,7 +235,7 @@ class Choice(Kind):
         return f"{name} must be {' or '.join(map(repr, self.words))}, got {value!r}"
 
 
-class MemorySize(Kind):
+class MemorySize(OptionKind):
     """An amount of memory, such as `2GB`."""
 
     expected = EXPECTED_SIZE
@@ -245,7 +245,7 @@ class MemorySize(Kind):
         return read_size(value) is not None
 
 
-class FunctionName(Kind):
+class FunctionName(OptionKind):
     """A function: an object in Python, elsewhere `module:function`."""
 
     expected = '"module:function"'
@@ -255,7 +255,7 @@ class FunctionName(Kind):
         return isinstance(value, str) and re.fullmatch(r"[^:\s]+:[A-Za-z_][\w.]*", value) is not None
 
 
-class WorkerPlace(Kind):
+class WorkerPlace(OptionKind):
     """The place of workers: processes of this machine, or a cluster of Ray."""
 
     expected = "processes, ray:local, ray:auto or ray://HOST:PORT"
@@ -272,7 +272,7 @@ class WorkerPlace(Kind):
 
 
 @dataclass(frozen=True, eq=False)
-class Checked(Kind):
+class Checked(OptionKind):
     """A value that a function checks. The function takes the name and the value and returns the error message, or an empty text."""
 
     check: Callable[[str, object], str]
@@ -284,7 +284,7 @@ class Checked(Kind):
 
 
 @dataclass(frozen=True, eq=False)
-class PythonObject(Kind):
+class PythonObject(OptionKind):
     """An object that only Python code can give. It must have some methods."""
 
     methods: tuple[str, ...] = ()

@@ -23,9 +23,9 @@ from proctor.common.option_kinds import (
     Flag,
     Fraction,
     FunctionName,
-    Kind,
     MemorySize,
     Names,
+    OptionKind,
     PythonObject,
     RepeatedText,
     Share,
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from proctor.stores.base import Store
 
 
-class Group(Enum):
+class OptionGroup(Enum):
     """The groups in which help and documentation list the options."""
 
     CASES = "What to run"
@@ -72,16 +72,16 @@ SETTING, PYTEST, RESUME, SCORE, PAGE = Use
 
 
 @dataclass(frozen=True)
-class Option:
+class RunOption:
     """How users meet one option of a run."""
 
-    kind: Kind
+    kind: OptionKind
     help: str
     """One sentence. A name of another option is in backticks; the command line shows its flag."""
     flags: tuple[str, ...]
     """The spellings on the command line; empty if only Python code can give it."""
     metavar: str
-    group: Group
+    group: OptionGroup
     uses: frozenset[Use]
     unset: str
     """What applies if the option is not given."""
@@ -96,10 +96,10 @@ class Option:
 
 def option(
     default: object,
-    kind: Kind,
+    kind: OptionKind,
     help_text: str,
     *flags: str,
-    group: Group,
+    group: OptionGroup,
     metavar: str = "",
     uses: Iterable[Use] = (),
     unset: str = "",
@@ -109,7 +109,7 @@ def option(
     default_text = unset
     if not unset and default is not None and not isinstance(default, bool | tuple):
         default_text = f"{default:g}" if isinstance(default, float) else str(default)
-    declared = Option(kind, help_text, flags, metavar, group, frozenset(uses), unset, default_text, python)
+    declared = RunOption(kind, help_text, flags, metavar, group, frozenset(uses), unset, default_text, python)
     return field(default=default, metadata={"option": declared})
 
 
@@ -140,171 +140,171 @@ class RunOptions:
 
     agent_name: str | None = option(
         None, Text("the name of an agent"), "Run this sub-agent instead of the root agent.", "--agent-name",
-        metavar="NAME", group=Group.CASES, uses=[SETTING, PYTEST],
+        metavar="NAME", group=OptionGroup.CASES, uses=[SETTING, PYTEST],
     )  # fmt: skip
     limit: int | None = option(
-        None, WholeNumber(), "Only the first N cases of each set.", "--limit", metavar="N", group=Group.CASES, uses=[PAGE],
+        None, WholeNumber(), "Only the first N cases of each set.", "--limit", metavar="N", group=OptionGroup.CASES, uses=[PAGE],
     )  # fmt: skip
     tags: Sequence[str] = option(
-        (), RepeatedText(), "Only cases with this tag; may be repeated.", "--tag", metavar="T", group=Group.CASES,
+        (), RepeatedText(), "Only cases with this tag; may be repeated.", "--tag", metavar="T", group=OptionGroup.CASES,
         uses=[PAGE], python="A list.",
     )  # fmt: skip
     only: Mapping[str, Sequence[str]] | None = option(
-        None, PythonObject(), "Only these case ids, by set id; sets that are not named are left out.", group=Group.CASES,
+        None, PythonObject(), "Only these case ids, by set id; sets that are not named are left out.", group=OptionGroup.CASES,
     )  # fmt: skip
     shard: str | None = option(
         None, _check("shard_problem"), "Only the I-th of N parts of the cases, for N machines; case ids decide the part.",
-        "--shard", metavar="I/N", group=Group.CASES,
+        "--shard", metavar="I/N", group=OptionGroup.CASES,
     )  # fmt: skip
     join: str | None = option(
         None, _check("run_name_problem"), "With `shard`: write one run, named RUN, together with the processes that run the other parts.",
-        "--join", metavar="RUN", group=Group.CASES,
+        "--join", metavar="RUN", group=OptionGroup.CASES,
     )  # fmt: skip
     join_timeout: float = option(
         600.0, Amount(), "With `join`: seconds to wait for the other parts before anything is run.", "--join-timeout",
-        metavar="S", group=Group.CASES,
+        metavar="S", group=OptionGroup.CASES,
     )  # fmt: skip
     changed_since: str | None = option(
-        None, Kind(), "Only cases that differ from REF, a commit of git; all cases of a set whose config differs.",
-        "--changed-since", metavar="REF", group=Group.CASES,
+        None, OptionKind(), "Only cases that differ from REF, a commit of git; all cases of a set whose config differs.",
+        "--changed-since", metavar="REF", group=OptionGroup.CASES,
     )  # fmt: skip
 
     # --- how many trials -----------------------------------------------------------------------------------------------
 
     num_runs: int | None = option(
         None, WholeNumber(1, most=1_000_000), "Run every case N times.", "--num-runs", "--trials", metavar="N",
-        group=Group.TRIALS, uses=[SETTING, PYTEST, PAGE], unset="the config's `trials`, else 1",
+        group=OptionGroup.TRIALS, uses=[SETTING, PYTEST, PAGE], unset="the config's `trials`, else 1",
     )  # fmt: skip
     min_pass_rate: float | None = option(
         None, Share(), "The share of a case's trials that must pass, such as 0.8.", metavar="SHARE",
-        group=Group.TRIALS, uses=[PYTEST], unset="the config's `trials`, else 1",
+        group=OptionGroup.TRIALS, uses=[PYTEST], unset="the config's `trials`, else 1",
     )  # fmt: skip
     pass_k: int | None = option(
-        None, PythonObject(), "Decide by pass^k, the probability that K trials all pass, instead of the share that passes.", group=Group.TRIALS,
+        None, PythonObject(), "Decide by pass^k, the probability that K trials all pass, instead of the share that passes.", group=OptionGroup.TRIALS,
     )  # fmt: skip
     confidence: float | None = option(
         None, PythonObject(), "Decide a case only if the confidence interval of its pass rate does; for example 0.95.",
-        group=Group.TRIALS,
+        group=OptionGroup.TRIALS,
     )  # fmt: skip
     until_decided: bool = option(
         False, Flag(), "Add trials only where needed, up to `num_runs`, until each case, or `against`, is decided.",
-        "--until-decided", group=Group.TRIALS,
+        "--until-decided", group=OptionGroup.TRIALS,
     )  # fmt: skip
     against: str | None = option(
-        None, Kind(), "With `until_decided`: compare with this run or baseline, and decide that.", "--against", metavar="RUN",
-        group=Group.TRIALS,
+        None, OptionKind(), "With `until_decided`: compare with this run or baseline, and decide that.", "--against", metavar="RUN",
+        group=OptionGroup.TRIALS,
     )  # fmt: skip
     deterministic: bool = option(
         False, Flag(), "The agent always does the same: in a comparison, one trial that now fails is a regression.",
-        "--deterministic", group=Group.TRIALS, uses=[SETTING],
+        "--deterministic", group=OptionGroup.TRIALS, uses=[SETTING],
     )  # fmt: skip
     margin: float | None = option(
         None, Fraction(), "With `against`: the largest drop of the pass rate that is not a regression.", "--margin",
-        metavar="D", group=Group.TRIALS, unset="0.05: 5 points",
+        metavar="D", group=OptionGroup.TRIALS, unset="0.05: 5 points",
     )  # fmt: skip
     retry_errors: int = option(
         0, WholeNumber(0, most=1_000), "Repeat a trial up to N times after an infrastructure or simulator error.",
-        "--retry-errors", metavar="N", group=Group.TRIALS, uses=[SETTING, PYTEST, PAGE], unset="0; a wrong answer is never repeated",
+        "--retry-errors", metavar="N", group=OptionGroup.TRIALS, uses=[SETTING, PYTEST, PAGE], unset="0; a wrong answer is never repeated",
     )  # fmt: skip
 
     # --- how trials run ------------------------------------------------------------------------------------------------
 
     concurrency: int = option(
         8, WholeNumber(1, most=10_000), "Trials that run at the same time.", "--concurrency", metavar="N",
-        group=Group.EXECUTION, uses=[SETTING, PYTEST, RESUME, SCORE, PAGE],
+        group=OptionGroup.EXECUTION, uses=[SETTING, PYTEST, RESUME, SCORE, PAGE],
     )  # fmt: skip
     isolate: bool = option(
         False, Flag(), "Run a Python agent in worker processes: contains crashes, memory and blocking code.", "--isolate",
-        group=Group.EXECUTION, uses=[SETTING, PYTEST, RESUME],
+        group=OptionGroup.EXECUTION, uses=[SETTING, PYTEST, RESUME],
     )  # fmt: skip
     isolate_memory: str | int | None = option(
         None, MemorySize(), "The memory of each worker (512MB, 2GB); a trial that needs more is an error. Implies `isolate`.",
-        "--isolate-memory", metavar="SIZE", group=Group.EXECUTION, uses=[SETTING, PYTEST, RESUME],
+        "--isolate-memory", metavar="SIZE", group=OptionGroup.EXECUTION, uses=[SETTING, PYTEST, RESUME],
     )  # fmt: skip
     on: str | None = option(
         None, WorkerPlace(), "Run the trials on workers: `processes` of this machine, or Ray: `ray:local`, `ray:auto`, `ray://HOST:PORT`.",
-        "--on", metavar="WHERE", group=Group.EXECUTION, uses=[SETTING, RESUME], unset="in this process",
+        "--on", metavar="WHERE", group=OptionGroup.EXECUTION, uses=[SETTING, RESUME], unset="in this process",
     )  # fmt: skip
     workers: int | None = option(
         None, WholeNumber(1, most=1_000), "With `on`: start N workers, which share the trials.", "--workers", metavar="N",
-        group=Group.EXECUTION, uses=[SETTING, RESUME], unset="4",
+        group=OptionGroup.EXECUTION, uses=[SETTING, RESUME], unset="4",
     )  # fmt: skip
     per_worker: int | None = option(
         None, WholeNumber(1, most=10_000), "With `on`: the most trials that a worker runs at a time.", "--per-worker", metavar="N",
-        group=Group.EXECUTION, uses=[SETTING, RESUME], unset="an equal part of `concurrency`",
+        group=OptionGroup.EXECUTION, uses=[SETTING, RESUME], unset="an equal part of `concurrency`",
     )  # fmt: skip
     max_pending: int | None = option(
-        None, WholeNumber(), "With `on`: at most N workers start at a time.", "--max-pending", metavar="N", group=Group.EXECUTION, uses=[SETTING, RESUME],
+        None, WholeNumber(), "With `on`: at most N workers start at a time.", "--max-pending", metavar="N", group=OptionGroup.EXECUTION, uses=[SETTING, RESUME],
     )  # fmt: skip
     ramp: int | None = option(
-        None, WholeNumber(), "With `on`: start at most N workers a minute.", "--ramp", metavar="N", group=Group.EXECUTION, uses=[SETTING, RESUME],
+        None, WholeNumber(), "With `on`: start at most N workers a minute.", "--ramp", metavar="N", group=OptionGroup.EXECUTION, uses=[SETTING, RESUME],
     )  # fmt: skip
     worker_cpu: float | None = option(
         None, Amount("CPUs"), "With `on` a cluster of Ray: the CPUs that each worker takes, such as 0.5.", "--worker-cpu",
-        metavar="N", group=Group.EXECUTION, uses=[SETTING, RESUME], unset="1",
+        metavar="N", group=OptionGroup.EXECUTION, uses=[SETTING, RESUME], unset="1",
     )  # fmt: skip
     env: Sequence[str] = option(
         (), RepeatedText(), "With `on`: refuse workers whose environment lacks NAME; may be repeated.", "--env",
-        metavar="NAME", group=Group.EXECUTION, uses=[RESUME], python="A list.",
+        metavar="NAME", group=OptionGroup.EXECUTION, uses=[RESUME], python="A list.",
     )  # fmt: skip
     timeout: float | None = option(
-        300.0, Amount(), "Seconds that one turn may take.", "--timeout", metavar="S", group=Group.EXECUTION,
+        300.0, Amount(), "Seconds that one turn may take.", "--timeout", metavar="S", group=OptionGroup.EXECUTION,
         uses=[SETTING, PYTEST, SCORE, PAGE], python="`None` sets no limit.",
     )  # fmt: skip
     trial_timeout: float | None = option(
-        None, Amount(), "Seconds that one trial may take.", "--trial-timeout", metavar="S", group=Group.EXECUTION,
+        None, Amount(), "Seconds that one trial may take.", "--trial-timeout", metavar="S", group=OptionGroup.EXECUTION,
         uses=[SETTING, PYTEST],
     )  # fmt: skip
     max_text: int = option(
         MAX_TEXT, WholeNumber(), "Keep N characters of a text of the agent; a longer one is cut, and an error.", "--max-text",
-        metavar="N", group=Group.EXECUTION, uses=[SETTING, PYTEST, RESUME],
+        metavar="N", group=OptionGroup.EXECUTION, uses=[SETTING, PYTEST, RESUME],
     )  # fmt: skip
     max_events: int = option(
         MAX_EVENTS, WholeNumber(), "Stop an agent after N events in one turn, which is an error.", "--max-events",
-        metavar="N", group=Group.EXECUTION, uses=[SETTING, PYTEST, RESUME],
+        metavar="N", group=OptionGroup.EXECUTION, uses=[SETTING, PYTEST, RESUME],
     )  # fmt: skip
     user: Any = option(
         None, Text("the name of a model, module:function or file.py:function"),
         "The simulated user of scenarios: a model, module:function or file.py:function.", "--user", metavar="WHO",
-        group=Group.EXECUTION, uses=[SETTING, PYTEST, RESUME], unset="the config's user_simulator_config",
+        group=OptionGroup.EXECUTION, uses=[SETTING, PYTEST, RESUME], unset="the config's user_simulator_config",
         python="Also a `ChatModel` or a function from the conversation so far to the next message.",
     )  # fmt: skip
     setup: Callable[..., object] | None = option(
         None, FunctionName(), "Called before each trial.", "--setup", metavar="MODULE:FUNCTION",
-        group=Group.EXECUTION, uses=[SETTING, RESUME], python="May take `case` and `session`.",
+        group=OptionGroup.EXECUTION, uses=[SETTING, RESUME], python="May take `case` and `session`.",
     )  # fmt: skip
     teardown: Callable[..., object] | None = option(
         None, FunctionName(), "Called after each trial, even a failed one.", "--teardown", metavar="MODULE:FUNCTION",
-        group=Group.EXECUTION, uses=[SETTING, RESUME], python="May take `case` and `session`.",
+        group=OptionGroup.EXECUTION, uses=[SETTING, RESUME], python="May take `case` and `session`.",
     )  # fmt: skip
 
     # --- limits: a run that reaches one stops in order and can be resumed, which starts each limit again ----------------
 
     fail_fast: bool = option(
-        False, Flag(), "Stop after the first case that does not pass.", "-x", "--fail-fast", group=Group.LIMITS,
+        False, Flag(), "Stop after the first case that does not pass.", "-x", "--fail-fast", group=OptionGroup.LIMITS,
     )  # fmt: skip
     max_failures: int | None = option(
         None, WholeNumber(), "Start no trial once N cases did not pass.", "--max-failures", metavar="N",
-        group=Group.LIMITS, uses=[RESUME, PAGE],
+        group=OptionGroup.LIMITS, uses=[RESUME, PAGE],
     )  # fmt: skip
     max_time: float | None = option(
         None, Amount(), "Start no trial after S seconds; `proctor resume` runs the rest.", "--max-time", metavar="S",
-        group=Group.LIMITS, uses=[RESUME, PAGE],
+        group=OptionGroup.LIMITS, uses=[RESUME, PAGE],
     )  # fmt: skip
     max_tokens: int | None = option(
         None, WholeNumber(), "Start no trial once the agent has used N tokens.", "--max-tokens", metavar="N",
-        group=Group.LIMITS, uses=[RESUME, PAGE],
+        group=OptionGroup.LIMITS, uses=[RESUME, PAGE],
     )  # fmt: skip
     max_cost: float | None = option(
         None, Amount("US dollars"), "Spend at most USD on models: judges, simulated users and, if its price is known, the agent.",
-        "--max-cost", metavar="USD", group=Group.LIMITS, uses=[SETTING, RESUME, SCORE, PAGE],
+        "--max-cost", metavar="USD", group=OptionGroup.LIMITS, uses=[SETTING, RESUME, SCORE, PAGE],
     )  # fmt: skip
     max_judge_calls: int | None = option(
         None, WholeNumber(), "Call LLM judges at most N times.", "--max-judge-calls", metavar="N",
-        group=Group.LIMITS, uses=[SETTING, RESUME, SCORE, PAGE],
+        group=OptionGroup.LIMITS, uses=[SETTING, RESUME, SCORE, PAGE],
     )  # fmt: skip
     stop: StopRequest | None = option(
-        None, PythonObject(("listen",)), "An object that stops the run early when it is called.", group=Group.LIMITS,
+        None, PythonObject(("listen",)), "An object that stops the run early when it is called.", group=OptionGroup.LIMITS,
         uses=[RESUME, SCORE],
     )  # fmt: skip
 
@@ -312,76 +312,76 @@ class RunOptions:
 
     keep_going: bool = option(
         False, Flag(), "An eval set that cannot be read is a separate error; the others run.", "--keep-going",
-        group=Group.PROBLEMS,
+        group=OptionGroup.PROBLEMS,
     )  # fmt: skip
     allow_duplicate_ids: bool = option(
         False, Flag(), "Run cases that share an id under distinct ids, instead of refusing the set.",
-        "--allow-duplicate-ids", group=Group.PROBLEMS, uses=[PYTEST],
+        "--allow-duplicate-ids", group=OptionGroup.PROBLEMS, uses=[PYTEST],
     )  # fmt: skip
     allow_unknown_keys: bool = option(
         False, Flag(), "Only warn of unknown keys that look like an expectation, instead of refusing the set.",
-        "--allow-unknown-keys", group=Group.PROBLEMS, uses=[SETTING, PYTEST, SCORE, PAGE],
+        "--allow-unknown-keys", group=OptionGroup.PROBLEMS, uses=[SETTING, PYTEST, SCORE, PAGE],
     )  # fmt: skip
     allow_unasserted: bool = option(
         False, Flag(), "Skip a case that asserts nothing, instead of refusing it.", "--allow-unasserted",
-        group=Group.PROBLEMS, uses=[SETTING, PYTEST, RESUME, SCORE, PAGE],
+        group=OptionGroup.PROBLEMS, uses=[SETTING, PYTEST, RESUME, SCORE, PAGE],
     )  # fmt: skip
     warnings_as_errors: bool = option(
         False, Flag(), "Every warning about eval sets, configs and criteria is a configuration error.", "--warnings-as-errors",
-        group=Group.PROBLEMS, uses=[SETTING, PYTEST, SCORE, PAGE],
+        group=OptionGroup.PROBLEMS, uses=[SETTING, PYTEST, SCORE, PAGE],
     )  # fmt: skip
 
     # --- scores and verdicts -------------------------------------------------------------------------------------------
 
     config: str | Path | EvalConfig | Mapping[str, object] | None = option(
         None, Checked(_config_problem, "the path of a config file"), "The criteria.", "--config", "--config_file_path",
-        metavar="FILE", group=Group.SCORING, uses=[SETTING, PYTEST, SCORE, PAGE],
+        metavar="FILE", group=OptionGroup.SCORING, uses=[SETTING, PYTEST, SCORE, PAGE],
         unset="test_config.json in the folder of each set or above it, else ADK's defaults",
         python="Also an `EvalConfig` or a dict.",
     )  # fmt: skip
     default_config: Literal["adk-rs"] | None = option(
         None, Choice(("adk-rs",)), "`adk-rs`: the criteria of adk-rs's `eval` where no config is found.",
-        group=Group.SCORING,
+        group=OptionGroup.SCORING,
     )  # fmt: skip
     metrics: Sequence[str] | None = option(
         None, Names("the name of a metric, or an array of names"),
         "Compute only these metrics of the config; the others are reported as skipped.", "--metrics", metavar="A,B",
-        group=Group.SCORING, uses=[SETTING, PYTEST, SCORE, PAGE],
+        group=OptionGroup.SCORING, uses=[SETTING, PYTEST, SCORE, PAGE],
     )  # fmt: skip
     no_judge: bool = option(
-        False, Flag(), "Leave out the metrics that ask a language model.", "--no-judge", group=Group.SCORING,
+        False, Flag(), "Leave out the metrics that ask a language model.", "--no-judge", group=OptionGroup.SCORING,
         uses=[PYTEST, SCORE, PAGE],
     )  # fmt: skip
     judge: Any = option(
         None, Text("the name of a model"), "The model of judges whose criterion names none, such as openai:gpt-5 or ollama/llama3.2.",
-        "--judge", metavar="MODEL", group=Group.SCORING, uses=[SETTING, PYTEST, RESUME, SCORE, PAGE],
+        "--judge", metavar="MODEL", group=OptionGroup.SCORING, uses=[SETTING, PYTEST, RESUME, SCORE, PAGE],
         unset="PROCTOR_JUDGE_MODEL, the setting `judge`, else gemini-2.5-flash",
         python="Also a `ChatModel` or a function from messages to an answer, for every judge.",
     )  # fmt: skip
     compat: str | None = option(
         None, Choice(("adk",)), "Score exactly as google-adk does, known weaknesses included.", "--compat",
-        group=Group.SCORING, uses=[SETTING, PYTEST, SCORE],
+        group=OptionGroup.SCORING, uses=[SETTING, PYTEST, SCORE],
     )  # fmt: skip
     explain: Literal["all", "failures"] = option(
-        "failures", FAILURES_OR_ALL, "`all`: give reasons for passed metrics, too.", group=Group.SCORING, uses=[SCORE],
+        "failures", FAILURES_OR_ALL, "`all`: give reasons for passed metrics, too.", group=OptionGroup.SCORING, uses=[SCORE],
     )  # fmt: skip
 
     # --- the result ----------------------------------------------------------------------------------------------------
 
     store: str | Path | Store | None = option(
         None, PythonObject(), "Write the run to this store (a URL, a path, a `Store`) as it happens, so that it can be resumed.",
-        group=Group.RESULT, uses=[RESUME, SCORE], unset="in memory only",
+        group=OptionGroup.RESULT, uses=[RESUME, SCORE], unset="in memory only",
     )  # fmt: skip
     outputs: Mapping[str, Sequence[str]] | None = option(
         None, PythonObject(), 'Where the caller writes the result, for `resume`: `{"reports": ["NAME=PATH"], "results": ["adk:DIR"]}`.',
-        group=Group.RESULT,
+        group=OptionGroup.RESULT,
     )  # fmt: skip
     keep_evidence: Literal["all", "failures"] = option(
-        "all", FAILURES_OR_ALL, "`failures`: drop the evidence of passed cases, which limits memory.", group=Group.RESULT,
+        "all", FAILURES_OR_ALL, "`failures`: drop the evidence of passed cases, which limits memory.", group=OptionGroup.RESULT,
     )  # fmt: skip
     progress: Progress | None = option(
         None, PythonObject(("run_started", "trial_finished", "case_finished", "run_finished")),
-        "An object that receives the progress of the run (see `Progress`).", group=Group.RESULT, uses=[RESUME, SCORE],
+        "An object that receives the progress of the run (see `Progress`).", group=OptionGroup.RESULT, uses=[RESUME, SCORE],
     )  # fmt: skip
 
     # --- objects that the setup of a run makes from the options ---------------------------------------------------------
@@ -423,7 +423,7 @@ class RunOptions:
         return {name: problem for name, problem in problems.items() if problem}
 
 
-OPTIONS: Mapping[str, Option] = {
+OPTIONS: Mapping[str, RunOption] = {
     each.name: replace(
         each.metadata["option"], name=each.name, annotation=str(each.type), default=each.default
     )

@@ -35,7 +35,7 @@ class WeightedCriterion(BaseCriterion):
     weights: dict[str, Weight] = {}  # noqa: RUF012 - pydantic copies a model's mutable defaults
 
 
-class Part(NamedTuple):
+class CombinedScore(NamedTuple):
     """One combined metric: its score from 0 to 1, or the reason for its absence."""
 
     name: str
@@ -132,7 +132,7 @@ class Weighted:
         part_details = [case.scores[part.name].per_invocation[index].details for part in parts if part.costs]
         return Explanation(reason, {**_first_drawings(part_details), **_details(parts)})
 
-    def _parts_of_turn(self, scores: Mapping[str, MetricScore | None], index: int) -> list[Part]:
+    def _parts_of_turn(self, scores: Mapping[str, MetricScore | None], index: int) -> list[CombinedScore]:
         """Return the scores of one turn."""
 
         def at(score: MetricScore) -> Score | None:
@@ -144,17 +144,19 @@ class Weighted:
         self,
         scores: Mapping[str, MetricScore | None],
         select: Callable[[MetricScore], MetricScore | Score | None],
-    ) -> list[Part]:
+    ) -> list[CombinedScore]:
         parts = []
         for name, weight in self.criterion.weights.items():
             whole = scores[name]
             score = None if whole is None else select(whole)
             if score is None:
-                parts.append(Part(name, weight, None, NOT_FOR_THIS_CASE if whole is None else NOT_BY_TURN))
+                parts.append(
+                    CombinedScore(name, weight, None, NOT_FOR_THIS_CASE if whole is None else NOT_BY_TURN)
+                )
             elif score.value is None:
-                parts.append(Part(name, weight, None, score.reason))
+                parts.append(CombinedScore(name, weight, None, score.reason))
             else:
-                parts.append(Part(name, weight, self._share(name, score.value), score.reason))
+                parts.append(CombinedScore(name, weight, self._share(name, score.value), score.reason))
         return parts
 
     def _share(self, name: str, value: float) -> float:
@@ -168,7 +170,7 @@ class Weighted:
             )
         return share
 
-    def _score(self, parts: Iterable[Part]) -> Score:
+    def _score(self, parts: Iterable[CombinedScore]) -> Score:
         weighted = [(part.weight, part.score) for part in parts if part.score is not None]
         if not weighted:
             return Score(reason=NOTHING_APPLIES, not_applicable=True)
@@ -176,7 +178,7 @@ class Weighted:
         mean = sum(weight * score for weight, score in weighted) / sum(weight for weight, _ in weighted)
         return Score(min(max(mean, min(scores)), max(scores)))
 
-    def _sum(self, parts: Iterable[Part], value: float) -> str:
+    def _sum(self, parts: Iterable[CombinedScore], value: float) -> str:
         terms, omitted, total = [], [], 0.0
         for part in parts:
             if part.score is None:
@@ -187,7 +189,7 @@ class Weighted:
         return "; ".join([f"{value:.2f} = ({' + '.join(terms)}) / {total:g}", *omitted])
 
 
-def _details(parts: Iterable[Part]) -> dict[str, object]:
+def _details(parts: Iterable[CombinedScore]) -> dict[str, object]:
     return {"weighted": [part.to_data() for part in parts]}
 
 

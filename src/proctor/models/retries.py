@@ -259,7 +259,7 @@ _RISES_BY = 0.1
 
 
 @dataclass(slots=True)
-class Slot:
+class RequestPermit:
     """The permission for one request."""
 
     round: int
@@ -279,7 +279,7 @@ class Limiter:
         self._round = 0
         self._waiting: deque[asyncio.Future[None]] = deque()
 
-    async def acquire(self) -> Slot:
+    async def acquire(self) -> RequestPermit:
         """Wait for a slot."""
         if not self._has_room() or any(not slot.done() for slot in self._waiting):
             slot: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -292,9 +292,9 @@ class Limiter:
                 raise
         else:
             self.in_use += 1
-        return Slot(self._round)
+        return RequestPermit(self._round)
 
-    def release(self, slot: Slot, *, limited: bool | None = None) -> None:
+    def release(self, slot: RequestPermit, *, limited: bool | None = None) -> None:
         """Return a slot. `limited`: whether the provider reported too many requests; `None` if unknown."""
         if limited and slot.round == self._round:
             self._round += 1

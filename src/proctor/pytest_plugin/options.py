@@ -5,19 +5,19 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, NamedTuple
 
-from proctor.common.option_kinds import Choice, Flag, Kind, Share
+from proctor.common.option_kinds import Choice, Flag, OptionKind, Share
 from proctor.engine.run_options import OPTIONS as OPTIONS_OF_RUN, Use, options_of
 
 if TYPE_CHECKING:
     import pytest
 
 
-class Option(NamedTuple):
+class PluginOption(NamedTuple):
     """One option of the plug-in."""
 
     key: str
     """The name in the settings and in `proctor.evaluate`."""
-    kind: Kind
+    kind: OptionKind
     help: str
     metavar: str
 
@@ -29,24 +29,26 @@ class Option(NamedTuple):
             raise argparse.ArgumentTypeError(str(error)) from None
 
 
-def _from_run(name: str) -> Option:
+def _from_run(name: str) -> PluginOption:
     declared = OPTIONS_OF_RUN[name]
     default = f"  [{declared.default_text}]" if declared.default_text else ""
     words = "|".join(declared.kind.words) if isinstance(declared.kind, Choice) else ""
-    return Option(name, declared.kind, declared.help + default, declared.metavar or words)
+    return PluginOption(name, declared.kind, declared.help + default, declared.metavar or words)
 
 
 OPTIONS = (
-    Option("agent", Kind(), "Agent under test; with it, eval sets in folders are collected, too.", "AGENT"),
-    Option(
+    PluginOption(
+        "agent", OptionKind(), "Agent under test; with it, eval sets in folders are collected, too.", "AGENT"
+    ),
+    PluginOption(
         "store",
-        Kind(),
+        OptionKind(),
         "Keep the run there, for `proctor show`: a path or a URL (postgresql://USER@HOST/DATABASE).",
         "URL",
     ),
     *map(_from_run, options_of(Use.PYTEST)),
 )
-AUDIT = Option(
+AUDIT = PluginOption(
     "audit",
     Share(),
     "Also audit each eval set: a test `(audit)` fails if a smaller share of the mutants is caught, an agent that does nothing "

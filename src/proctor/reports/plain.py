@@ -14,27 +14,27 @@ from typing import ClassVar, TextIO
 from proctor.common.safe_text import cells, clean, encodable, shorten, show_spaces
 from proctor.reports.base import DEFAULTS, ReportOptions, is_terminal
 from proctor.reports.content.run_blocks import cases_in_order, report_blocks
-from proctor.reports.content.symbols import ASCII, Kind
+from proctor.reports.content.symbols import ASCII, DiffKind
 from proctor.reports.content.text_blocks import (
     NOT_SET,
     Block,
     BuildBlocks,
+    CaseGroup,
     Cause,
     Code,
-    Detail,
     Evidence,
     EvidenceBlock,
     Fact,
     Findings,
     Gap,
-    Group,
-    LeftOut,
     Line,
     Look,
     Note,
+    OmittedLines,
     Pieces,
     Reason,
     Record,
+    RecordedFact,
     Remark,
     StateDifference,
     StepLine,
@@ -98,7 +98,7 @@ def _lines(block: Block, *, verbose: bool) -> Iterator[str]:
             yield fields(block.label.upper().replace(" ", "_"), block.text)
         case Reason():
             yield f"    {block.label}: {block.text}"
-        case Group():
+        case CaseGroup():
             yield from _group_lines(block, verbose=verbose)
         case Gap() if block.is_everywhere:
             yield ""
@@ -134,7 +134,7 @@ def _aligned_lines(table: Table) -> Iterator[str]:
         yield " " * table.indent + "  ".join(texts)
 
 
-def _group_lines(group: Group, *, verbose: bool) -> Iterator[str]:
+def _group_lines(group: CaseGroup, *, verbose: bool) -> Iterator[str]:
     visible_items = group.items if verbose else group.items[: group.most]
     for item in visible_items:
         yield fields(*item.record)
@@ -175,12 +175,12 @@ def _(block: Steps) -> Iterator[str]:
         yield from _step(line)
 
 
-def _step(line: StepLine | LeftOut) -> Iterator[str]:
-    if isinstance(line, LeftOut):
+def _step(line: StepLine | OmittedLines) -> Iterator[str]:
+    if isinstance(line, OmittedLines):
         yield f"= ({line.count} more that match)"
         return
     mark = ASCII.steps[line.kind]
-    if line.kind is Kind.DIFFERS:
+    if line.kind is DiffKind.DIFFERS:
         yield f"{mark} expected {_mark_changes(line.expected, '[-', '-]')}"
         yield f"{mark} actual   {_mark_changes(line.actual, '{+', '+}')}"
     else:
@@ -202,7 +202,7 @@ def _(block: StateDifference) -> Iterator[str]:
 @block_lines.register
 def _(block: Findings) -> Iterator[str]:
     for line in block.lines:
-        if isinstance(line, LeftOut):
+        if isinstance(line, OmittedLines):
             yield f"= ({line.count} more that hold)"
             continue
         why = f" ({line.why})" if line.why else ""
@@ -227,7 +227,7 @@ def _(block: Remark) -> Iterator[str]:
 
 
 @block_lines.register
-def _(block: Detail) -> Iterator[str]:
+def _(block: RecordedFact) -> Iterator[str]:
     yield f"{block.label}: {block.text}"
 
 

@@ -17,7 +17,7 @@ from proctor.common.async_tools import gather_all
 from proctor.common.safe_text import count_text
 from proctor.engine.execution.run import Run
 from proctor.engine.execution.run_control import NoProgress, Notes, Progress, Waits
-from proctor.engine.execution.run_recorder import Commits, StoredRun
+from proctor.engine.execution.run_recorder import Commits, ScoringRecord
 from proctor.engine.planning.plan import Plan
 from proctor.engine.usage.budget import JUDGE
 from proctor.errors import ProctorError, SetupError
@@ -326,7 +326,7 @@ def _missing(chunk: Chunk) -> ModelError:
 # --- The rehearsal of a scoring: everything is scored, and nothing is written ------------------------------------------
 
 
-class _Rehearsal(StoredRun):
+class _Rehearsal(ScoringRecord):
     """A scoring of stored evidence that is not recorded."""
 
     def __init__(self, store: Store, run_id: str, positions: Sequence[int]) -> None:

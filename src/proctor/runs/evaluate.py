@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from proctor.agents.base import AgentInfo
     from proctor.engine.execution.run_control import Progress
-    from proctor.engine.execution.run_recorder import StoredRun
+    from proctor.engine.execution.run_recorder import ScoringRecord
     from proctor.engine.planning.set_plan import SetPlan
     from proctor.runs.setup.prepare import Prepared
     from proctor.schema.results.manifest import Manifest
@@ -129,7 +129,7 @@ async def evaluate(
         if options.get("join"):
             from proctor.runs.storage.join_run import joined_run
 
-            stored: StoredRun | None = joined_run(prepared, options)
+            stored: ScoringRecord | None = joined_run(prepared, options)
         else:
             stored = stored_run(prepared)
         if prepared.plan.asks_judges:
@@ -191,7 +191,7 @@ async def carry_out_in_turn(prepared: Sequence[Prepared], progress: Progress | N
     return results
 
 
-async def carry_out(prepared: Prepared, progress: Progress | None, stored: StoredRun | None) -> RunResult:
+async def carry_out(prepared: Prepared, progress: Progress | None, stored: ScoringRecord | None) -> RunResult:
     """Execute a prepared run, and write it to its store if it has one."""
     from proctor.agents.load import imports_of
     from proctor.engine.execution.run import Run
@@ -223,13 +223,13 @@ async def carry_out(prepared: Prepared, progress: Progress | None, stored: Store
 # --- How a run begins in its store; several agents in turn -------------------------------------------------------------
 
 
-def stored_run(prepared: Prepared) -> StoredRun | None:
+def stored_run(prepared: Prepared) -> ScoringRecord | None:
     """Return how to begin a run in its store once the agent has described itself; `None` if no store is used."""
     if prepared.store is None:
         return None
-    from proctor.engine.execution.run_recorder import StoredRun
+    from proctor.engine.execution.run_recorder import ScoringRecord
 
-    return StoredRun(prepared.store, lambda info, committed: _begin(prepared, info, committed))
+    return ScoringRecord(prepared.store, lambda info, committed: _begin(prepared, info, committed))
 
 
 class Matrix:
@@ -256,12 +256,12 @@ class Matrix:
                 with suppress(StoreError):
                     store.delete([run_id])
 
-    def stored_run(self, index: int) -> StoredRun | None:
+    def stored_run(self, index: int) -> ScoringRecord | None:
         """Return how to begin the run of agent number `index`; `None` if no store is used."""
         prepared = self._prepared[index]
         if prepared.store is None:
             return None
-        from proctor.engine.execution.run_recorder import StoredRun
+        from proctor.engine.execution.run_recorder import ScoringRecord
 
         def begin(info: AgentInfo | None, committed: Committed) -> RunWriter:
             return (
@@ -270,7 +270,7 @@ class Matrix:
                 else self._begin_all(info, committed)
             )
 
-        return StoredRun(prepared.store, begin)
+        return ScoringRecord(prepared.store, begin)
 
     def not_begun(self, index: int, error: ProctorError) -> RunResult:
         """Return the result of an agent that could not start after other agents have run.

@@ -163,11 +163,13 @@ def as_list(eval_sets: EvalSetLike | Sequence[EvalSetLike]) -> list[EvalSetLike]
 
 
 def _is_one(items: list[Any]) -> bool:
-    from proctor.files.eval_sets.documents import Kind, kind
+    from proctor.files.eval_sets.documents import DocumentKind, kind
 
-    lists = (Kind.CASE_LIST, Kind.OLD_TURNS, Kind.OLD_CASES)
+    lists = (DocumentKind.CASE_LIST, DocumentKind.OLD_TURNS, DocumentKind.OLD_CASES)
     all_dicts = bool(items) and all(isinstance(item, dict) for item in items)
-    return all_dicts and kind(items) in lists and all(kind(item) is not Kind.EVAL_SET for item in items)
+    return (
+        all_dicts and kind(items) in lists and all(kind(item) is not DocumentKind.EVAL_SET for item in items)
+    )
 
 
 def read_python_set(

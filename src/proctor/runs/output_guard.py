@@ -251,15 +251,15 @@ def _kept_kind(path: Path, head: bytes, kind: str) -> str:
         return "a database"
     if re.match(_BASELINE_HEAD, head.decode("utf-8", "replace")):
         return "a baseline"
-    from proctor.files.eval_sets.documents import SETS, Kind
+    from proctor.files.eval_sets.documents import SETS, DocumentKind
     from proctor.files.eval_sets.file_problems import check_file
 
     file_kind = check_file(path, allow_duplicate_ids=True).kind
     if file_kind in SETS or _SET_MARK.search(head):
         return "" if kind == EVAL_SET else "an eval set"
     kinds = {
-        Kind.CONFIG: "an eval config",
-        Kind.SCENARIOS: "a file of scenarios",
-        Kind.SESSION_INPUT: "a session input",
+        DocumentKind.CONFIG: "an eval config",
+        DocumentKind.SCENARIOS: "a file of scenarios",
+        DocumentKind.SESSION_INPUT: "a session input",
     }
     return next((text for one, text in kinds.items() if one == file_kind), "")

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
-from proctor.engine.execution.run_recorder import StoredRun
+from proctor.engine.execution.run_recorder import ScoringRecord
 from proctor.engine.planning.plan import Plan, make_plan
 from proctor.engine.planning.set_plan import SetPlan, SetRequest
 from proctor.engine.run_options import RunOptions, Use, options_of
@@ -114,7 +114,7 @@ async def rescore(
     missing = sorted({case.position for case in run_store.planned(run_id)}.difference(positions))
     if batch:
         await _answer_in_batches(run_store, run_id, prepared, options.get("progress"))
-    judged = StoredRun(run_store, begin, positions=positions, gone=missing, resumed=True)
+    judged = ScoringRecord(run_store, begin, positions=positions, gone=missing, resumed=True)
     return await carry_out(prepared, options.get("progress"), judged)
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 from proctor.common.secrets import HIDDEN
-from proctor.engine.execution.run_recorder import StoredRun
-from proctor.engine.run_options import OPTIONS, WORKERS, Group, Use, options_of
+from proctor.engine.execution.run_recorder import ScoringRecord
+from proctor.engine.run_options import OPTIONS, WORKERS, OptionGroup, Use, options_of
 from proctor.engine.trial.conversation import HOOKS
 from proctor.errors import NothingToRunError, SetupError, SetupProblems
 from proctor.runs.arguments import (
@@ -154,7 +154,7 @@ async def _resume(store: Store, run_id: str, options: ResumeOptions) -> RunResul
         _same_agent(manifest, info, force=force, warnings=prepared.warnings)
         return store.resume(run_id, committed, added=differences.added)
 
-    going_on = StoredRun(
+    going_on = ScoringRecord(
         store,
         begin,
         positions=differences.positions,
@@ -255,7 +255,7 @@ def _options(manifest: Manifest, now: Mapping[str, Any]) -> EvaluateOptions:
 
 
 _NOT_KEPT = {"eval_sets", "outputs", AGAINST_RUN, USER_CODE, *WORKERS} | {
-    option.name for option in OPTIONS.values() if option.group is Group.LIMITS
+    option.name for option in OPTIONS.values() if option.group is OptionGroup.LIMITS
 }
 """Options of the first session that do not apply to this one: each session has its own limits and workers."""
 

@@ -24,7 +24,7 @@ _MOST_NAMED = 5
 
 
 @dataclass(slots=True)
-class Changes:
+class ResumeChanges:
     """The changes since the run began, and the positions of the plan's cases in the run."""
 
     messages: list[str] = field(default_factory=list)
@@ -37,12 +37,12 @@ class Changes:
     """The positions in the run of the cases that the plan does not have."""
 
 
-def changes(store: Store, manifest: Manifest, prepared: Prepared) -> Changes:
+def changes(store: Store, manifest: Manifest, prepared: Prepared) -> ResumeChanges:
     """Compare a plan with the run that it is to resume."""
     now = prepared.manifest
     if now is None:
         raise RuntimeError("the plan was made without a store")
-    result = Changes()
+    result = ResumeChanges()
     result.messages += _agent(manifest, now)
     result.messages += _functions(manifest, now)
     result.messages += _versions(manifest, now)
@@ -142,7 +142,7 @@ def _report_changed_criteria(manifest: Manifest, judgings: Sequence[Judging]) ->
     )
 
 
-def _cases(store: Store, run_id: str, prepared: Prepared, result: Changes) -> None:
+def _cases(store: Store, run_id: str, prepared: Prepared, result: ResumeChanges) -> None:
     """Find every case of the plan in the run. Duplicate ids are matched in order."""
     there = _There(store.planned(run_id))
     added: list[str] = []

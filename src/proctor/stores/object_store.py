@@ -22,7 +22,7 @@ from proctor.files.eval_sets.save import save_model
 from proctor.schema.serialize import to_adk_json
 
 
-class ChangedMeanwhileError(StoreError):
+class ConcurrentWriteError(StoreError):
     """The document was changed by another writer after it was read; nothing was overwritten."""
 
 
@@ -313,7 +313,7 @@ class BucketDocuments:
             self._replace_version(path, text.encode(), version)
         except Exception as error:
             if isinstance(error, FileExistsError) or _code(error) in _CONFLICTS:
-                raise ChangedMeanwhileError(
+                raise ConcurrentWriteError(
                     f"{self.label(path)}: the document was changed by another writer"
                 ) from None
             if getattr(error, "errno", None) != errno.ENOSYS:

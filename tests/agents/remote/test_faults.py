@@ -22,7 +22,7 @@ import proctor
 from proctor.agents.base import Session
 from proctor.agents.json_protocol import read_answer, read_body
 from proctor.agents.remote.openai.chat_completions import (
-    Completion,
+    ChatCompletion,
     events_of,
     items_for_next_request,
     read_completion,
@@ -314,19 +314,19 @@ def test_any_json_gives_events_or_an_error(count: int) -> None:
         for read in (read_answer, read_body, read_completion, _chunk, read_response, _response):
             try:
                 found = read(data)
-                events = list(events_of(found)) if isinstance(found, Completion) else list(found.events)
+                events = list(events_of(found)) if isinstance(found, ChatCompletion) else list(found.events)
                 for event in events:
                     event.model_dump(mode="json")
             except AgentError:
                 pass
 
-    def _chunk(data: Any) -> Completion:
-        completion = Completion()
+    def _chunk(data: Any) -> ChatCompletion:
+        completion = ChatCompletion()
         completion.add({"choices": [{"delta": data}]})
         completion.add({"choices": [data]})
         return completion
 
-    def _response(data: Any) -> Completion:
+    def _response(data: Any) -> ChatCompletion:
         answer = {"output": data if isinstance(data, list) else [data]}
         found = read_response(answer)
         items_for_next_request(answer, "not run")

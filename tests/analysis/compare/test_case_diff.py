@@ -6,7 +6,7 @@ import pytest
 
 from proctor.analysis.compare.case_diff import parting, parting_sentence, write_parting
 from proctor.reports.base import ReportOptions
-from proctor.reports.content.symbols import Kind
+from proctor.reports.content.symbols import DiffKind
 from proctor.schema.evidence.event import Event
 from proctor.schema.evidence.trial import Trial
 from proctor.schema.evidence.turn import Turn
@@ -45,17 +45,17 @@ def test_they_part_where_the_first_step_differs() -> None:
     found = parting(case((PASSED, [[TEXT], [BOOK, TEXT]])), case((FAILED, [[TEXT], [WRONG, TEXT]])))
     assert (found.turn, found.alike) == (1, 3)
     assert found.lines == [
-        (Kind.SAME, "turn 2: user: turn 1"),
-        (Kind.MISSING, "turn 2: call: book(covers=2)"),
-        (Kind.EXTRA, "turn 2: call: book(covers=4)"),
-        (Kind.SAME, "turn 2: answer: Booked."),
+        (DiffKind.SAME, "turn 2: user: turn 1"),
+        (DiffKind.MISSING, "turn 2: call: book(covers=2)"),
+        (DiffKind.EXTRA, "turn 2: call: book(covers=4)"),
+        (DiffKind.SAME, "turn 2: answer: Booked."),
     ]
 
 
 def test_a_turn_that_only_one_of_them_reached_is_where_they_part() -> None:
     found = parting(case((PASSED, [[TEXT], [TEXT]])), case((FAILED, [[TEXT]])))
     assert found.turn == 1
-    assert {kind for kind, _ in found.lines} == {Kind.MISSING}
+    assert {kind for kind, _ in found.lines} == {DiffKind.MISSING}
 
 
 def test_of_several_trials_those_that_ended_as_the_case_did_are_chosen() -> None:

@@ -13,7 +13,7 @@ import pytest
 import proctor
 from proctor.authoring.edit_eval_set import add_cases, new_case
 from proctor.authoring.edit_text import check_text, text_of
-from proctor.authoring.eval_set_files import SetFile
+from proctor.authoring.eval_set_files import ListedFile
 from tests.cli.project import case, in_this_process, write_set
 
 NOTHING = "asserts nothing, so an agent that does nothing passes it"
@@ -99,15 +99,15 @@ def test_from_python_what_is_added_has_the_warnings() -> None:
     )
 
 
-LOOKS: dict[str, Callable[[SetFile], Any]] = {
+LOOKS: dict[str, Callable[[ListedFile], Any]] = {
     "unchanged": text_of,
     "converted": lambda file: check_text(file, Path(SET).read_text()),
 }
 
 
 @pytest.mark.parametrize("look", LOOKS.values(), ids=LOOKS)
-def test_the_text_editor_of_the_page_shows_them(look: Callable[[SetFile], Any]) -> None:
-    problems = look(SetFile("cases", Path(SET).resolve(), SET)).problems
+def test_the_text_editor_of_the_page_shows_them(look: Callable[[ListedFile], Any]) -> None:
+    problems = look(ListedFile("cases", Path(SET).resolve(), SET)).problems
     messages = [one.message for one in problems if "agent that does nothing" in one.message]
     assert [NOTHING in message for message in messages] == [True, False]
     assert {one.file for one in problems} == {SET}

@@ -10,7 +10,7 @@ import pytest
 
 import proctor
 from proctor.engine.execution.executor import LocalExecutor
-from proctor.engine.trial.deadlines import Slot
+from proctor.engine.trial.deadlines import TrialSlot
 from proctor.models.base import ModelError, ModelFault, ModelOptions
 from proctor.models.scripted import ScriptedModel
 from proctor.schema.results.run_result import Outcome, RunResult
@@ -87,7 +87,7 @@ def test_so_many_wait_aside_and_no_more() -> None:
         nonlocal most
         free = asyncio.Event()
 
-        async def work(job: int, slot: Slot) -> int:
+        async def work(job: int, slot: TrialSlot) -> int:
             nonlocal most
             begun.append(job)
             executor.set_aside(slot)
@@ -124,7 +124,7 @@ def test_jobs_in_flight_are_at_most_those_in_parallel_while_others_wait_for_thei
     async def run() -> None:
         free, all_have_begun = asyncio.Event(), asyncio.Event()
 
-        async def work(job: int, _: Slot) -> int:
+        async def work(job: int, _: TrialSlot) -> int:
             if job == 5:
                 all_have_begun.set()
             if job > 1:

@@ -21,7 +21,7 @@ from proctor.agents.base import Session
 from proctor.engine.execution.run_control import run_sync
 from proctor.engine.trial import deadlines
 from proctor.engine.trial.event_recorder import record_turn
-from proctor.engine.trial.evidence_limits import Caps, EvidenceLimiter
+from proctor.engine.trial.evidence_limits import EvidenceLimiter, TurnCaps
 from proctor.errors import AgentError
 from proctor.schema.evidence.event import Event
 from proctor.schema.evidence.trial import Attempt, FailureKind
@@ -107,14 +107,14 @@ def test_an_agent_that_never_waits_lets_the_timer_end_it(
     seconds: float, swallowed: str, ended_by: type[BaseException]
 ) -> None:
     async def asked() -> None:
-        slot, session = deadlines.Slot(), Session("s", "app", "user")
+        slot, session = deadlines.TrialSlot(), Session("s", "app", "user")
         slot.begin_turn(seconds)
         slot.expired = swallowed
         answer = record_turn(
             never_waits(session),
             Turn(user_content={}),
             session,
-            EvidenceLimiter(Caps(max_events=2000), []),
+            EvidenceLimiter(TurnCaps(max_events=2000), []),
             slot,
         )
         task = asyncio.create_task(answer)
@@ -295,7 +295,7 @@ def test_a_signal_that_comes_late_interrupts_nothing_that_has_time(
     """The late trial has ended, and the same trial has begun its next turn."""
 
     async def signalled() -> None:
-        slot = deadlines.Slot(task=asyncio.current_task())
+        slot = deadlines.TrialSlot(task=asyncio.current_task())
         slot.begin_turn(seconds_left)
         watchdog = deadlines._Watchdog(asyncio.get_running_loop(), {slot}, tick=1)
         watchdog._target = slot

@@ -9,7 +9,7 @@ from hypothesis import given, strategies as st
 
 from proctor.agents.base import Session
 from proctor.engine.trial.event_recorder import new_turn, record_turn
-from proctor.engine.trial.evidence_limits import Caps, EvidenceLimiter
+from proctor.engine.trial.evidence_limits import EvidenceLimiter, TurnCaps
 from proctor.errors import AgentError
 from proctor.schema.evidence.event import Event, WaitingEvent
 from proctor.schema.evidence.turn import Turn
@@ -43,7 +43,9 @@ def recorded(events: list[Event]) -> tuple[Turn, list[str]]:
 
     turn, notes = new_turn(user_text("q")), list[str]()
     session = Session("s", "app", "user")
-    asyncio.run(record_turn(agent(), turn, session, EvidenceLimiter(Caps(max_text=40, max_events=10), notes)))
+    asyncio.run(
+        record_turn(agent(), turn, session, EvidenceLimiter(TurnCaps(max_text=40, max_events=10), notes))
+    )
     return turn, notes
 
 
@@ -123,7 +125,7 @@ def test_later_changes_of_an_event_do_not_reach_the_evidence(change: Any, before
         yield event
 
     turn = new_turn(user_text("q"))
-    intake = EvidenceLimiter(Caps(max_text=40, max_events=10), [])
+    intake = EvidenceLimiter(TurnCaps(max_text=40, max_events=10), [])
     asyncio.run(record_turn(agent(), turn, Session("s", "app", "user"), intake))
     first, second = turn.events
     assert first == Event.called("f", {"a": 1}, **usage)

@@ -19,7 +19,7 @@ import proctor
 from proctor.agents.base import Session
 from proctor.engine.execution.run_control import run_sync
 from proctor.engine.run_options import RunOptions
-from proctor.engine.trial.evidence_limits import MOST_NOTES, Caps, EvidenceLimiter
+from proctor.engine.trial.evidence_limits import MOST_NOTES, EvidenceLimiter, TurnCaps
 from proctor.errors import AgentError
 from proctor.schema.evidence.event import Event
 from proctor.schema.evidence.trial import Trial
@@ -28,12 +28,12 @@ from proctor.schema.format.content import Content, Part
 from proctor.schema.results.run_result import CaseResult, Outcome
 from tests.engine.scripted import Scripted, case, eval_set, run, turn
 
-SMALL = Caps(max_text=40)
+SMALL = TurnCaps(max_text=40)
 
 # --- one value ---------------------------------------------------------------------------------------------------------
 
 
-def intake(caps: Caps = SMALL) -> EvidenceLimiter:
+def intake(caps: TurnCaps = SMALL) -> EvidenceLimiter:
     taking = EvidenceLimiter(caps, [])
     taking.begin()
     return taking
@@ -83,7 +83,7 @@ def test_a_text(text: str, kept: str, notes: list[str]) -> None:
 
 @given(st.text(st.characters(blacklist_characters="\0", blacklist_categories=["Cs"])))
 def test_readable_and_short_text_is_stored_unchanged(text: str) -> None:
-    taking = intake(Caps())
+    taking = intake(TurnCaps())
     assert taking.text(text, "") == text
     assert taking.notes == []
 
@@ -94,7 +94,7 @@ def test_stored_text_is_utf_8_without_nul(text: str) -> None:
 
 
 def test_texts_of_a_turn_share_a_limit_with_a_small_part_for_each() -> None:
-    taking = intake(Caps(max_text=2_000))
+    taking = intake(TurnCaps(max_text=2_000))
     text = "0123456789" * 200
     kept = [taking.text(text, "") for _ in range(10)]
     assert kept[:8] == [text] * 8
@@ -140,7 +140,7 @@ json_values: st.SearchStrategy[Any] = st.recursive(
 
 @given(st.dictionaries(st.text("abc ü-"), json_values, max_size=5))
 def test_an_object_is_kept_as_an_equal_copy(given_value: dict[str, Any]) -> None:
-    taking = intake(Caps())
+    taking = intake(TurnCaps())
     kept = taking.object(given_value, "")
     assert (json.dumps(kept), taking.notes) == (json.dumps(given_value), [])
     assert kept is not given_value
@@ -232,7 +232,7 @@ class _Size(enum.StrEnum):
     ],
 )
 def test_object_that_equals_everything_is_recorded_by_its_type(value: Any, plain: Any) -> None:
-    kept = EvidenceLimiter(Caps(), []).object(
+    kept = EvidenceLimiter(TurnCaps(), []).object(
         {"a": value, "b": [value], value if isinstance(value, str) else "c": 0}, ""
     )
     assert json.dumps(kept) == json.dumps(
@@ -248,7 +248,7 @@ def test_object_that_equals_everything_is_recorded_by_its_type(value: Any, plain
 )
 def test_value_outside_json_is_an_error_of_the_agent(value: dict[str, Any]) -> None:
     with pytest.raises(AgentError):
-        intake(Caps()).object(value, "")
+        intake(TurnCaps()).object(value, "")
 
 
 # --- a whole trial -----------------------------------------------------------------------------------------------------

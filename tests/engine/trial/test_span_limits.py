@@ -13,7 +13,7 @@ import proctor
 from proctor.agents.base import Session
 from proctor.common.limits import MAX_SPAN_TEXT, MAX_SPANS, MAX_TEXT
 from proctor.engine.trial.event_recorder import new_turn, record_turn
-from proctor.engine.trial.evidence_limits import Caps, EvidenceLimiter, trace_of
+from proctor.engine.trial.evidence_limits import EvidenceLimiter, TurnCaps, trace_of
 from proctor.schema.evidence.event import Event
 from proctor.schema.evidence.trial import Trial
 from proctor.schema.evidence.turn import Span, SpanKind, Turn
@@ -29,7 +29,7 @@ def recorded(spans: object) -> tuple[Turn, list[str]]:
 
     turn, notes = new_turn(user_text("?")), list[str]()
     session = Session("s", "a", "u", memory={"spans": spans})
-    asyncio.run(record_turn(answer(), turn, session, EvidenceLimiter(Caps(), notes)))
+    asyncio.run(record_turn(answer(), turn, session, EvidenceLimiter(TurnCaps(), notes)))
     assert "spans" not in session.memory, "the next turn has none yet"
     return turn, notes
 

@@ -12,7 +12,7 @@ import pytest
 
 from proctor.agents.base import Session
 from proctor.engine.execution.run_control import run_sync
-from proctor.engine.trial.deadlines import Slot
+from proctor.engine.trial.deadlines import TrialSlot
 from proctor.errors import EvalError
 from proctor.schema.evidence.event import Event
 from proctor.schema.evidence.trial import Failure, FailureKind, Trial
@@ -252,11 +252,11 @@ def test_a_trial_that_is_done_is_gone_without_the_garbage_collector() -> None:
     cases = eval_set(*(case(f"c{number}", turn("c")) for number in range(20)))
     gc.collect()
     gc.disable()
-    before = count(Slot)  # other tests leave trials behind on purpose
+    before = count(TrialSlot)  # other tests leave trials behind on purpose
     try:
         result = run_sync(lambda: run(Scripted({"c": streamed_answer}), cases, keep_evidence="failures"))
         evidence_left = sum(one() is not None for one in left)
-        assert (result.passed, len(left), evidence_left, count(Slot) - before) == (True, 20, 0, 0)
+        assert (result.passed, len(left), evidence_left, count(TrialSlot) - before) == (True, 20, 0, 0)
         kept = count(CaseResult)
         del result
         assert count(CaseResult) == kept - 20

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from proctor.files.eval_sets import file_problems
-from proctor.files.eval_sets.file_problems import Report, check_file
+from proctor.files.eval_sets.file_problems import FileCheck, check_file
 from tests.files.sample_sets import case, content, eval_set, turn
 
 
-def checked(tmp_path: Path, document: Any, name: str = "f.json", **options: Any) -> Report:
+def checked(tmp_path: Path, document: Any, name: str = "f.json", **options: Any) -> FileCheck:
     path = tmp_path / name
     path.write_text(
         document if isinstance(document, str) else json.dumps(document, indent=1), encoding="utf-8"
@@ -19,7 +19,7 @@ def checked(tmp_path: Path, document: Any, name: str = "f.json", **options: Any)
     return check_file(path, **options)
 
 
-def problems(report: Report) -> list[str]:
+def problems(report: FileCheck) -> list[str]:
     return [str(problem).removeprefix(f"{report.file}:") for problem in report.problems]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from proctor.errors import EvalFileError
-from proctor.files.eval_sets.documents import Kind
+from proctor.files.eval_sets.documents import DocumentKind
 from proctor.files.eval_sets.source import load_eval_set, load_eval_set_text, open_eval_set
 from tests.files.sample_sets import case, content, eval_set, turn
 
@@ -81,14 +81,16 @@ def test_every_layout_gives_the_same_set(document: Any) -> None:
 @pytest.mark.parametrize(
     ("document", "kind", "set_id", "case_ids"),
     [
-        pytest.param(FULL, Kind.EVAL_SET, "s", ["a"], id="a set has its own id"),
-        pytest.param({"eval_cases": [case("b")]}, Kind.EVAL_SET, "set", ["b"], id="else the file's name is its id"),
-        pytest.param(case("b"), Kind.EVAL_CASE, "set", ["b"], id="bare case"),
-        pytest.param(OLD_TURNS, Kind.OLD_TURNS, "set", ["set"], id="a list of turns is one case"),
-        pytest.param([{"name": "x", "data": OLD_TURNS}, {"name": "y", "data": []}], Kind.OLD_CASES, "set", ["x", "y"], id="old cases"),
+        pytest.param(FULL, DocumentKind.EVAL_SET, "s", ["a"], id="a set has its own id"),
+        pytest.param({"eval_cases": [case("b")]}, DocumentKind.EVAL_SET, "set", ["b"], id="else the file's name is its id"),
+        pytest.param(case("b"), DocumentKind.EVAL_CASE, "set", ["b"], id="bare case"),
+        pytest.param(OLD_TURNS, DocumentKind.OLD_TURNS, "set", ["set"], id="a list of turns is one case"),
+        pytest.param([{"name": "x", "data": OLD_TURNS}, {"name": "y", "data": []}], DocumentKind.OLD_CASES, "set", ["x", "y"], id="old cases"),
     ],
 )  # fmt: skip
-def test_ids_and_kinds(tmp_path: Path, document: Any, kind: Kind, set_id: str, case_ids: list[str]) -> None:
+def test_ids_and_kinds(
+    tmp_path: Path, document: Any, kind: DocumentKind, set_id: str, case_ids: list[str]
+) -> None:
     path = tmp_path / "set.evalset.json"
     path.write_text(json.dumps(document))
     opened = open_eval_set(path)

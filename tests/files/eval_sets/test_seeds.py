@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from proctor.files.eval_sets.documents import Kind
+from proctor.files.eval_sets.documents import DocumentKind
 from proctor.files.eval_sets.file_problems import check_file
 
 _PAGE_BREAK = re.compile(r"\n```\n+```\n")
@@ -76,11 +76,17 @@ def _block_end(text: str, start: int) -> int:
 
 
 EXPECTED = {
-    "000": [Kind.EVAL_SET],
-    "001": [Kind.CONFIG, Kind.EVAL_SET],
-    "002": [Kind.EVAL_SET, Kind.EVAL_CASE, *[Kind.CONFIG] * 8, Kind.SCENARIOS, Kind.CONFIG],
-    "003": [Kind.EVAL_SET, Kind.CONFIG],
-    "004": [Kind.EVAL_SET, Kind.EVAL_SET, Kind.CONFIG],
+    "000": [DocumentKind.EVAL_SET],
+    "001": [DocumentKind.CONFIG, DocumentKind.EVAL_SET],
+    "002": [
+        DocumentKind.EVAL_SET,
+        DocumentKind.EVAL_CASE,
+        *[DocumentKind.CONFIG] * 8,
+        DocumentKind.SCENARIOS,
+        DocumentKind.CONFIG,
+    ],
+    "003": [DocumentKind.EVAL_SET, DocumentKind.CONFIG],
+    "004": [DocumentKind.EVAL_SET, DocumentKind.EVAL_SET, DocumentKind.CONFIG],
 }
 
 
@@ -93,7 +99,7 @@ def test_every_block_of_a_document_reads(shared: Path, tmp_path: Path, number: s
         path.write_text(block, encoding="utf-8")
         report = check_file(path)
         assert report.readable, (block, report.problems)
-        assert report.cases > 0 or report.kind == Kind.CONFIG
+        assert report.cases > 0 or report.kind == DocumentKind.CONFIG
         kinds.append(report.kind)
     assert kinds == EXPECTED[number]
 

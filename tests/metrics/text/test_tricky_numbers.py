@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from proctor.errors import MetricError
-from proctor.metrics.text.numeric.number_forms import Figure
+from proctor.metrics.text.numeric.number_forms import NumberText
 from proctor.metrics.text.numeric.numbers import read_numbers
 from proctor.schema.format.case import EvalCase
 from tests.metrics.text.text_scores import case_of, explanation, metric, reason, scored, value
@@ -22,7 +22,7 @@ def read(text: str, **options: Any) -> str:
     return " ".join(_shown(each) for each in read_numbers(text, **options) if each.counts)
 
 
-def _shown(figure: Figure) -> str:
+def _shown(figure: NumberText) -> str:
     return f"[{figure.text}]" if figure.value is None else f"{figure.value:f}"
 
 

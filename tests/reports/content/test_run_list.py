@@ -14,7 +14,7 @@ from proctor import evaluate_sync
 from proctor.common.safe_text import cells
 from proctor.reports.base import ReportOptions
 from proctor.reports.content.case_blocks import case_blocks, write_case
-from proctor.reports.content.case_data import CaseView, Judged, view_trial
+from proctor.reports.content.case_data import Judged, StoredCase, view_trial
 from proctor.reports.content.rescoring_changes import changes_of, write_changes
 from proctor.reports.content.run_list import ListedRun, run_list_blocks, write_list
 from proctor.reports.content.symbols import SHORTEST, short_ids
@@ -155,12 +155,14 @@ def case_of(*covers: int) -> CaseResult:
     return result.cases[0]
 
 
-def view(case: CaseResult, *history: Judged, trials: tuple[int, ...] = ()) -> CaseView:
+def view(case: CaseResult, *history: Judged, trials: tuple[int, ...] = ()) -> StoredCase:
     judged = history or (Judged(1, 1_700_000_000.0, "test_config.json", case),)
-    return CaseView("7f3k2cdghj", "7f3k2c", "desk", 1_700_000_000.0, case, judged[-1].number, judged, trials)
+    return StoredCase(
+        "7f3k2cdghj", "7f3k2c", "desk", 1_700_000_000.0, case, judged[-1].number, judged, trials
+    )
 
 
-def page(shown: CaseView, *, verbose: bool = False, width: int = 100) -> str:
+def page(shown: StoredCase, *, verbose: bool = False, width: int = 100) -> str:
     out = io.StringIO()
     options = ReportOptions(width=width, color=False, symbols=True, verbose=verbose)
     draw_blocks(partial(case_blocks, shown), out, options)

@@ -10,7 +10,7 @@ import pytest
 import proctor
 from proctor.models.scripted import ScriptedModel
 from proctor.reports.base import ReportOptions, load_report
-from proctor.reports.content.text_blocks import Finding, Findings
+from proctor.reports.content.text_blocks import Findings, JudgeFinding
 from proctor.reports.evidence.judge_findings import findings_of
 from proctor.reports.plain import PlainReport
 from proctor.reports.terminal.run import TerminalReport
@@ -145,7 +145,7 @@ def test_rubrics_without_a_text_are_shown_by_their_reason() -> None:
     ]
     [found] = findings_of({"rubric_scores": scores}, "rubrics", full=False)
     assert isinstance(found, Findings)
-    assert found.lines == [Finding(False, "brief", "There are two."), Finding(True, "city", "")]
+    assert found.lines == [JudgeFinding(False, "brief", "There are two."), JudgeFinding(True, "city", "")]
 
 
 def test_invalid_votes_are_shown_with_the_answer_of_the_judge() -> None:

@@ -11,7 +11,7 @@ import proctor
 from proctor.models.base import Reply, Usage
 from proctor.models.scripted import ScriptedModel
 from proctor.reports.content.case_blocks import write_case
-from proctor.reports.content.case_data import CaseView
+from proctor.reports.content.case_data import StoredCase
 from proctor.reports.evidence.case_evidence import evidence_block
 from proctor.reports.evidence.simulated_users import ending_of, simulator_name
 from proctor.reports.formats.junit import JunitReport
@@ -146,7 +146,7 @@ def test_a_case_shows_plan_and_persona_and_what_each_message_took() -> None:
     first, last = (reply.prompt for reply in replies.replies)
     scenario = ConversationScenario.model_validate(SCENARIO)
     out = io.StringIO()
-    write_case(CaseView("r", "r", "a", 0.0, run.cases[0], 1, scenario=scenario), out)
+    write_case(StoredCase("r", "r", "a", 0.0, run.cases[0], 1, scenario=scenario), out)
     lines = out.getvalue().splitlines()
     start = lines.index("SCENARIO")
     assert lines[start : start + 4] == [

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from proctor.reports.content.symbols import Kind
-from proctor.reports.content.text_blocks import LeftOut, Pieces, StateLine, StepLine
+from proctor.reports.content.symbols import DiffKind
+from proctor.reports.content.text_blocks import OmittedLines, Pieces, StateLine, StepLine
 from proctor.reports.evidence.trajectory_diff import state_of, steps_of
 from proctor.reports.evidence.value_diff import value_difference, value_pair
 from tests.reports.sample_runs import call, differs, extra, matched, missing, moved
@@ -17,7 +17,7 @@ def shown(pieces: Pieces) -> str:
     return "".join(f"[{piece.text}]" if piece.changed else piece.text for piece in pieces)
 
 
-def one(step: dict[str, Any], longest: int | None = 64) -> tuple[Kind, str, str]:
+def one(step: dict[str, Any], longest: int | None = 64) -> tuple[DiffKind, str, str]:
     line = steps_of([step], longest=longest).lines[0]
     assert isinstance(line, StepLine)
     return line.kind, shown(line.expected), shown(line.actual)
@@ -25,44 +25,44 @@ def one(step: dict[str, Any], longest: int | None = 64) -> tuple[Kind, str, str]
 
 ADDRESS = "Via Giuseppe Garibaldi 12, 10122 Torino, Italy"
 STEPS = {
-    "matched": (matched("f", x=1), (Kind.SAME, "f(x=1)", "f(x=1)")),
-    "missing": (missing("f", x="a"), (Kind.MISSING, 'f(x="a")', "")),
-    "extra": (extra("f"), (Kind.EXTRA, "", "f()")),
-    "extra, and allowed": ({**extra("f"), "allowed": True}, (Kind.ALLOWED, "", "f()")),
-    "moved, and allowed": ({**moved("f"), "allowed": True}, (Kind.ALLOWED, "f()", "f()")),
-    "moved": (moved("f", x=None), (Kind.MOVED, "f(x=null)", "f(x=null)")),
-    "an argument differs": (differs(call("f", x=1, y=True), call("f", x=2, y=True)), (Kind.DIFFERS, "f(x=[1], y=true)", "f(x=[2], y=true)")),
-    "an argument is missing": (differs(call("f", x=1, y=2), call("f", x=1)), (Kind.DIFFERS, "f(x=1, y=[2])", "f(x=1)")),
-    "an argument too many": (differs(call("f", x=1), call("f", x=1, z="?")), (Kind.DIFFERS, "f(x=1)", 'f(x=1, z=["?"])')),
-    "types are seen": (differs(call("f", x="1"), call("f", x=1)), (Kind.DIFFERS, 'f(x=["1"])', "f(x=[1])")),
+    "matched": (matched("f", x=1), (DiffKind.SAME, "f(x=1)", "f(x=1)")),
+    "missing": (missing("f", x="a"), (DiffKind.MISSING, 'f(x="a")', "")),
+    "extra": (extra("f"), (DiffKind.EXTRA, "", "f()")),
+    "extra, and allowed": ({**extra("f"), "allowed": True}, (DiffKind.ALLOWED, "", "f()")),
+    "moved, and allowed": ({**moved("f"), "allowed": True}, (DiffKind.ALLOWED, "f()", "f()")),
+    "moved": (moved("f", x=None), (DiffKind.MOVED, "f(x=null)", "f(x=null)")),
+    "an argument differs": (differs(call("f", x=1, y=True), call("f", x=2, y=True)), (DiffKind.DIFFERS, "f(x=[1], y=true)", "f(x=[2], y=true)")),
+    "an argument is missing": (differs(call("f", x=1, y=2), call("f", x=1)), (DiffKind.DIFFERS, "f(x=1, y=[2])", "f(x=1)")),
+    "an argument too many": (differs(call("f", x=1), call("f", x=1, z="?")), (DiffKind.DIFFERS, "f(x=1)", 'f(x=1, z=["?"])')),
+    "types are seen": (differs(call("f", x="1"), call("f", x=1)), (DiffKind.DIFFERS, 'f(x=["1"])', "f(x=[1])")),
     "long unchanged arguments give way": (
         differs(call("book", place=ADDRESS, covers=2, time="19:00"), call("book", place=ADDRESS, covers=4, time="19:00")),
-        (Kind.DIFFERS, 'book(…, covers=[2], time="19:00")', 'book(…, covers=[4], time="19:00")'),
+        (DiffKind.DIFFERS, 'book(…, covers=[2], time="19:00")', 'book(…, covers=[4], time="19:00")'),
     ),
     "null arguments": (
         {"kind": "differs", "expected": {"name": "f", "args": None}, "actual": call("f")},
-        (Kind.DIFFERS, "f([null])", "f()"),
+        (DiffKind.DIFFERS, "f([null])", "f()"),
     ),
-    "another tool": ({"kind": "differs", "expected": call("f", x=1), "actual": call("g", x=1)}, (Kind.DIFFERS, "[f](x=1)", "[g](x=1)")),
+    "another tool": ({"kind": "differs", "expected": call("f", x=1), "actual": call("g", x=1)}, (DiffKind.DIFFERS, "[f](x=1)", "[g](x=1)")),
     "true is not 1": (
         {"kind": "differs", "expected": call("f", x=1), "actual": call("f", x=True), "arguments": [{"name": "x", "kind": "differs"}]},
-        (Kind.DIFFERS, "f(x=[1])", "f(x=[true])"),
+        (DiffKind.DIFFERS, "f(x=[1])", "f(x=[true])"),
     ),
     "what a matcher takes for equal": (
         {"kind": "differs", "expected": call("f", x="Oslo", y=1), "actual": call("f", x="OSLO", y=2), "arguments": [{"name": "y", "kind": "differs"}]},
-        (Kind.DIFFERS, 'f(x="Oslo", y=[1])', 'f(x="OSLO", y=[2])'),
+        (DiffKind.DIFFERS, 'f(x="Oslo", y=[1])', 'f(x="OSLO", y=[2])'),
     ),
     "of a metric without differences": (
         {"kind": "differs", "expected": call("f", x=1, y=1), "actual": call("f", x=True, y=1.0), "arguments": None},
-        (Kind.DIFFERS, "f(x=[1], y=1)", "f(x=[true], y=1.0)"),
+        (DiffKind.DIFFERS, "f(x=[1], y=1)", "f(x=[true], y=1.0)"),
     ),
-    "no name": (extra(""), (Kind.EXTRA, "", "(no name)()")),
-    "a kind from the future": ({"kind": "swapped", "expected": call("f"), "actual": call("f")}, (Kind.DIFFERS, "f()", "f()")),
+    "no name": (extra(""), (DiffKind.EXTRA, "", "(no name)()")),
+    "a kind from the future": ({"kind": "swapped", "expected": call("f"), "actual": call("f")}, (DiffKind.DIFFERS, "f()", "f()")),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize(("step", "line"), STEPS.values(), ids=STEPS)
-def test_a_step_reads(step: dict[str, Any], line: tuple[Kind, str, str]) -> None:
+def test_a_step_reads(step: dict[str, Any], line: tuple[DiffKind, str, str]) -> None:
     assert one(step) == line
 
 
@@ -85,11 +85,11 @@ def test_nothing_is_cut_where_everything_is_asked_for() -> None:
 def test_of_many_equal_steps_only_the_ends_are_shown() -> None:
     alignment = [*(matched("f", x=n) for n in range(10)), missing("g")]
     lines = steps_of(alignment).lines
-    assert [line.count if isinstance(line, LeftOut) else line.kind for line in lines] == [
-        Kind.SAME,
+    assert [line.count if isinstance(line, OmittedLines) else line.kind for line in lines] == [
+        DiffKind.SAME,
         8,
-        Kind.SAME,
-        Kind.MISSING,
+        DiffKind.SAME,
+        DiffKind.MISSING,
     ]
     assert len(steps_of(alignment, longest=None).lines) == 11
 
@@ -211,8 +211,8 @@ def test_a_difference_that_python_does_not_see_is_still_shown() -> None:
 @pytest.mark.parametrize(
     ("kind", "actual", "line"),
     [
-        ("differs", {"match": 1}, StateLine("n", Kind.DIFFERS, "5 ± 1", '{"match": 1}')),
-        ("missing", None, StateLine("n", Kind.MISSING, "5 ± 1", "")),
+        ("differs", {"match": 1}, StateLine("n", DiffKind.DIFFERS, "5 ± 1", '{"match": 1}')),
+        ("missing", None, StateLine("n", DiffKind.MISSING, "5 ± 1", "")),
     ],
 )
 @pytest.mark.parametrize("name", ["expectation", "told"])  # the second is the former name, in older stores

@@ -13,7 +13,7 @@ import pytest
 
 from proctor.files.traces.conversations import read_conversations
 from proctor.files.traces.otlp_json import spans_in
-from proctor.files.traces.span_tree import Span
+from proctor.files.traces.span_tree import TraceSpan
 from tests.runs.traces.otlp import (
     Json,
     agent,
@@ -528,7 +528,7 @@ def test_a_value_may_be_written_with_nulls_for_the_other_kinds(
     of_span["attributes"] = [{"key": key, "value": each} for key, each in fields.items()]
     of_span |= {"parentSpanId": None, "parent_span_id": None, "status": None, "events": None}
     [found] = spans_in(made)
-    assert isinstance(found, Span)
+    assert isinstance(found, TraceSpan)
     assert found.attributes == {
         "gen_ai.alone": read,
         "gen_ai.listed": [read, None, None],
@@ -556,5 +556,5 @@ def test_attributes_without_agent_data_are_dropped() -> None:
     (one,) = spans_in(
         request(span("x", fields, events=[event]), resource={"process.command_line": "hunter2"})
     )
-    assert isinstance(one, Span)
+    assert isinstance(one, TraceSpan)
     assert (one.attributes, one.resource, one.events[0].attributes) == ({"gen_ai.agent.id": "a"}, {}, {})

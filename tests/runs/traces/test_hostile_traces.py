@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 import proctor
 from proctor.files.traces.conversations import conversations_of, read_conversations
 from proctor.files.traces.otlp_json import Malformed, keep_agent_attributes, spans_in
-from proctor.files.traces.span_tree import Span, grown
+from proctor.files.traces.span_tree import TraceSpan, grown
 from tests.runs.traces.otlp import Json, agent, chat, flat, model, request, span, tool, written
 
 GOOD = request(agent("root", chat("hi", "Hello.")))
@@ -196,12 +196,12 @@ KINDS = st.sampled_from(["invoke_agent", "chat", "execute_tool", "generate_conte
 
 
 @st.composite
-def some_span(draw: st.DrawFn) -> Span:
+def some_span(draw: st.DrawFn) -> TraceSpan:
     extra = draw(
         st.dictionaries(NAMES, MESSAGES | MESSAGES.map(json.dumps) | st.text(max_size=5), max_size=6)
     )
     time_ = st.integers(min_value=0, max_value=1 << 62)
-    return Span(
+    return TraceSpan(
         trace_id=draw(st.sampled_from(["t1", "t2"])),
         span_id=draw(st.sampled_from("abcdef")),
         parent_id=draw(st.sampled_from(["", "a", "b", "c", "d", "e", "f", "zz"])),
@@ -217,7 +217,7 @@ def some_span(draw: st.DrawFn) -> Span:
 @pytest.mark.slow
 @settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(some_span(), max_size=7))
-def test_any_spans_become_conversations(spans: list[Span]) -> None:
+def test_any_spans_become_conversations(spans: list[TraceSpan]) -> None:
     from proctor.runs.traces.match_cases import own_cases
     from proctor.runs.traces.to_trials import trial_of
 

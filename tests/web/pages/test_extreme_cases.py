@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from proctor.reports.content.case_data import CaseView
+from proctor.reports.content.case_data import StoredCase
 from proctor.schema.evidence.event import Event
 from proctor.schema.evidence.trial import Trial
 from proctor.schema.evidence.turn import Turn
@@ -82,7 +82,7 @@ def test_a_hundred_trials_are_listed_and_each_can_be_seen(tmp_path: Path, client
 
 def test_the_interval_of_a_score_over_trials_is_within_its_range() -> None:
     result = case("a", Outcome.FAILED, metric("m", [1.0, 1.0, 0.0], 0.8))
-    view = CaseView("run", "run", "agent", 0.0, result, 1, ranges={"m": (0.0, 1.0)})
+    view = StoredCase("run", "run", "agent", 0.0, result, 1, ranges={"m": (0.0, 1.0)})
     [shown] = case_page(view, 0, 1).metrics
     assert (shown.low, shown.high) == (0.0, 1.0)
 

@@ -16,7 +16,7 @@ from hypothesis import given, strategies as st
 
 from proctor.web.server.context import ServerContext
 from proctor.web.server.http.sse import EventResponse, event
-from proctor.web.server.runs.follow import Rate
+from proctor.web.server.runs.follow import Throughput
 from tests.web.live_project import Server, make_project, open_gate, serving
 
 CASES = 12
@@ -343,7 +343,7 @@ class TestTheRate:
     def test_is_between_the_slowest_and_the_fastest_step(
         self, steps: list[tuple[float, int]], window: float
     ) -> None:
-        rate, now, trials = Rate(window), 0.0, 0
+        rate, now, trials = Throughput(window), 0.0, 0
         rate.see(now, trials)
         for seconds, more in steps:
             now, trials = now + seconds, trials + more
@@ -353,14 +353,14 @@ class TestTheRate:
         assert found is None or 0 < found <= fastest * (1 + 1e-9)
 
     def test_of_a_steady_run_is_its_pace(self) -> None:
-        rate = Rate(30)
+        rate = Throughput(30)
         for second in range(120):
             rate.see(float(second), 4 * second)
         assert rate.now() == pytest.approx(4)
 
     @pytest.mark.nightly
     def test_is_unknown_before_anything_happened(self) -> None:
-        rate = Rate(30)
+        rate = Throughput(30)
         rate.see(0, 7)
         rate.see(10, 7)
         assert rate.now() is None

@@ -15,7 +15,7 @@ from fastapi.testclient import TestClient
 
 import proctor
 from proctor.reports.content.case_digest import deciding, reason_of
-from proctor.reports.content.failure_causes import Cause
+from proctor.reports.content.failure_causes import FailureCause
 from proctor.schema.evidence.trial import Failure
 from proctor.schema.results.manifest import RunSummary
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome
@@ -842,7 +842,7 @@ def test_the_start_of_a_server_reads_no_case_but_one(
     )  # a missing store is not an error
     rows = list[int]()
 
-    def note_row(position: int, case: CaseResult, cause: Cause | None) -> CaseRow:
+    def note_row(position: int, case: CaseResult, cause: FailureCause | None) -> CaseRow:
         rows.append(position)
         return case_row(position, case, cause)
 

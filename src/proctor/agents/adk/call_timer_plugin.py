@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from proctor.agents.frameworks.framework_events import Span, Watch
+from proctor.agents.frameworks.framework_events import TimedCall, TurnTimings
 from proctor.common.optional_packages import import_extra
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ _FEATURE = "An agent of google-adk"
 
 
 @dataclass(slots=True)
-class CallTimer(Watch):
+class CallTimer(TurnTimings):
     """The watch of the turns of one trial, and why google-adk ended a turn."""
 
     cancelled: str = ""
@@ -110,12 +110,12 @@ def _begins_class() -> type[BasePlugin]:
         ) -> None:
             name = callback_context.agent_name
             self.watch.details[name] = _request_details(name, llm_request.config)
-            self.watch.models.append(Span(name))
+            self.watch.models.append(TimedCall(name))
 
         async def before_tool_callback(
             self, *, tool: BaseTool, tool_args: JsonObject, tool_context: ToolContext
         ) -> None:
-            self.watch.tools.append(Span(str(tool_context.function_call_id)))
+            self.watch.tools.append(TimedCall(str(tool_context.function_call_id)))
 
     return Begins
 

@@ -124,7 +124,7 @@ def no_place_for(part: Part, framework: str) -> AgentError:
 
 
 @dataclass(slots=True)
-class Span:
+class TimedCall:
     """One call, in seconds of `time.perf_counter`."""
 
     key: object
@@ -133,11 +133,11 @@ class Span:
 
 
 @dataclass(slots=True)
-class Watch:
+class TurnTimings:
     """The durations of models and tools in one turn, and the instructions and tools of the agents."""
 
-    models: list[Span] = field(default_factory=list)
-    tools: list[Span] = field(default_factory=list)
+    models: list[TimedCall] = field(default_factory=list)
+    tools: list[TimedCall] = field(default_factory=list)
     details: dict[str, Any] = field(default_factory=dict)
 
     def end(self, key: object) -> None:
@@ -155,9 +155,9 @@ class Watch:
 
 
 @contextmanager
-def measure(spans: list[Span]) -> Iterator[None]:
-    """Time one call, which is added to `models` or `tools` of a `Watch`."""
-    span = Span(None)
+def measure(spans: list[TimedCall]) -> Iterator[None]:
+    """Time one call, which is added to `models` or `tools` of a `TurnTimings`."""
+    span = TimedCall(None)
     spans.append(span)
     try:
         yield
@@ -165,7 +165,7 @@ def measure(spans: list[Span]) -> Iterator[None]:
         span.ended = time.perf_counter()
 
 
-def _total_seconds(spans: Iterable[Span]) -> float:
+def _total_seconds(spans: Iterable[TimedCall]) -> float:
     """Return the seconds in which at least one ended call was open, rounded to milliseconds."""
     total, until = 0.0, 0.0
     for began, ended in sorted((span.began, span.ended) for span in spans if span.ended is not None):

@@ -7,8 +7,8 @@ from functools import cache
 from typing import Any
 
 from proctor.agents.frameworks.framework_events import (
-    Span,
-    Watch,
+    TimedCall,
+    TurnTimings,
     as_json,
     call_part,
     details_of,
@@ -183,7 +183,7 @@ def _media(mime_type: str | None) -> str:
 # --- watching ----------------------------------------------------------------------------------------------------------------
 
 
-def watching(watch: Watch, name: str, hear: Callable[[Any], None] | None = None) -> Any:
+def watching(watch: TurnTimings, name: str, hear: Callable[[Any], None] | None = None) -> Any:
     """Return callbacks that record durations and inputs of models and tools, and pass their messages to `hear`."""
     return _handler()(watch, name, hear)
 
@@ -202,7 +202,7 @@ class _Listener:
 
     run_inline = True
 
-    def __init__(self, watch: Watch, name: str, hear: Callable[[Any], None] | None) -> None:
+    def __init__(self, watch: TurnTimings, name: str, hear: Callable[[Any], None] | None) -> None:
         self.watch, self.name, self.hear = watch, name, hear
 
     def on_chat_model_start(
@@ -212,7 +212,7 @@ class _Listener:
         tools = (kwargs.get("invocation_params") or {}).get("tools") or ()
         instructions = system_text(messages[0]) if messages else ""
         self.watch.details[name] = details_of(name, instructions, [_tool(tool) for tool in tools])
-        self.watch.models.append(Span(run_id))
+        self.watch.models.append(TimedCall(run_id))
 
     def on_llm_end(self, response: Any, *, run_id: Any, **kwargs: Any) -> None:
         self.watch.end(run_id)
@@ -230,7 +230,7 @@ class _Listener:
         self.watch.end(run_id)
 
     def on_tool_start(self, serialized: Any, input_str: str, *, run_id: Any, **kwargs: Any) -> None:
-        self.watch.tools.append(Span(run_id))
+        self.watch.tools.append(TimedCall(run_id))
 
     def on_tool_error(self, error: Any, *, run_id: Any, **kwargs: Any) -> None:
         self.watch.end(run_id)

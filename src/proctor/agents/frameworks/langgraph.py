@@ -10,7 +10,7 @@ from typing import Any
 from proctor.agents.base import AgentInfo, Session
 from proctor.agents.frameworks.framework_events import (
     Pump,
-    Watch,
+    TurnTimings,
     as_json,
     as_text,
     details_of,
@@ -83,7 +83,7 @@ class LangGraphAgent:
             AgentError: the graph does not accept the message, or its context cannot be created from the session's state.
         """
         talk: _Talk = session.memory.get(_MEMORY) or await self._begin(session)
-        watch = Watch()
+        watch = TurnTimings()
         graph_input = self._input(message, session, talk)
         talk.interrupts = []
         config = {**talk.config, "callbacks": [watching(watch, self._name)]}
@@ -273,7 +273,7 @@ class RunnableAgent:
     async def answer(self, message: Content, session: Session) -> AsyncIterator[Event]:
         """Run one turn; exceptions of models, tools and the chain pass through."""
         history: list[Any] = session.memory.setdefault("langchain", [])
-        watch = Watch()
+        watch = TurnTimings()
         user_message = human_message(message)
         reader = MessageReader(self._name)
         pump: Pump[Any] = Pump()

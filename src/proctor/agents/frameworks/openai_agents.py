@@ -11,8 +11,8 @@ from typing import Any
 from proctor.agents.base import AgentInfo, Session
 from proctor.agents.frameworks.framework_events import (
     Pump,
-    Span,
-    Watch,
+    TimedCall,
+    TurnTimings,
     as_json,
     as_response,
     as_text,
@@ -88,7 +88,7 @@ class OpenAiAgent:
             AgentError: the message does not answer the waiting calls, or the context cannot be created.
         """
         talk: _Talk = session.memory.get(_MEMORY) or await self._begin(session)
-        watch = Watch()
+        watch = TurnTimings()
         run_input = self._input(talk.pending.with_call_ids(message), talk)
         pump: Pump[Event] = Pump()
         hooks = _hooks()(watch, pump.post, talk.calls)
@@ -260,7 +260,7 @@ class _Listener:
     """Posts the events of each model and tool call of one turn, without changes."""
 
     def __init__(
-        self, watch: Watch, post: Callable[[Event], None], calls: dict[str, tuple[str, str]]
+        self, watch: TurnTimings, post: Callable[[Event], None], calls: dict[str, tuple[str, str]]
     ) -> None:
         self.watch, self.post, self.calls = watch, post, calls
         self.last_text = ""
@@ -270,7 +270,7 @@ class _Listener:
         for event in self.unseen(input_items):  # no other hook reports rejected calls
             self.post(event)
         self.watch.details[agent.name] = _agent_details(agent, system_prompt or "")
-        self.watch.models.append(Span(agent.name))
+        self.watch.models.append(TimedCall(agent.name))
 
     async def on_llm_end(self, context: Any, agent: Any, response: Any) -> None:
         self.watch.end(agent.name)
@@ -280,7 +280,7 @@ class _Listener:
         _, self.inside = _usage_so_far(context, self.inside)
 
     async def on_tool_start(self, context: Any, agent: Any, tool: Any) -> None:
-        self.watch.tools.append(Span(getattr(context, "tool_call_id", tool.name)))
+        self.watch.tools.append(TimedCall(getattr(context, "tool_call_id", tool.name)))
 
     async def on_tool_end(self, context: Any, agent: Any, tool: Any, result: Any) -> None:
         call_id = getattr(context, "tool_call_id", None)

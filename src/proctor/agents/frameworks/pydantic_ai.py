@@ -9,7 +9,7 @@ from typing import Any
 
 from proctor.agents.base import AgentInfo, Session
 from proctor.agents.frameworks.framework_events import (
-    Watch,
+    TurnTimings,
     as_response,
     as_text,
     call_part,
@@ -73,7 +73,7 @@ class PydanticAiAgent:
             AgentError: the message does not answer the waiting calls, or the deps cannot be created.
         """
         talk: _Talk = session.memory.get(_MEMORY) or await self._begin(session)
-        watch = Watch()
+        watch = TurnTimings()
         prompt = prompt_of(talk.pending.with_call_ids(message), talk.approvals)
         try:
             async with self._agent.iter(
@@ -260,7 +260,7 @@ def _instructions(agent: Any) -> str:
 class _Listener:
     """Sees each model and tool call of one turn, and changes none."""
 
-    def __init__(self, watch: Watch, name: str) -> None:
+    def __init__(self, watch: TurnTimings, name: str) -> None:
         self.watch, self.name = watch, name
 
     async def wrap_model_request(self, ctx: Any, *, request_context: Any, handler: Any) -> Any:

@@ -22,13 +22,13 @@ from proctor.schema.format.case import EvalCase
 from proctor.schema.format.content import Content
 
 MEMORY = "process"
-"""The key of the session's memory with its `Talk`."""
+"""The key of the session's memory with its `ProcessConversation`."""
 
 BEFORE, _BEHIND = "before it was asked anything", "behind the 'done' of its answer"
 
 
 @dataclass(slots=True)
-class Talk:
+class ProcessConversation:
     """One trial's conversation, and the process that has it."""
 
     child: Child
@@ -78,19 +78,19 @@ class ProcessAgent:
 
     async def begin(self, session: Session, case: EvalCase) -> None:
         """Begin the conversation in its process; assign a process if there is none."""
-        talk: Talk | None = session.memory.get(MEMORY)
+        talk: ProcessConversation | None = session.memory.get(MEMORY)
         await self._begin(talk or await self._acquire_process(session), session, case)
 
-    async def _acquire_process(self, session: Session) -> Talk:
+    async def _acquire_process(self, session: Session) -> ProcessConversation:
         try:
             child = await self._pool.acquire()
         except AgentLoadError as error:  # the first one could be started
             raise AgentCrashedError(str(error)) from error
         child.forget_its_words()
-        talk = session.memory[MEMORY] = Talk(child)
+        talk = session.memory[MEMORY] = ProcessConversation(child)
         return talk
 
-    async def _begin(self, talk: Talk, session: Session, case: EvalCase | None) -> None:
+    async def _begin(self, talk: ProcessConversation, session: Session, case: EvalCase | None) -> None:
         """Send the beginning of a conversation to a process."""
         talk.child.send(json_protocol.notice("begin", session))
 
@@ -102,7 +102,7 @@ class ProcessAgent:
             AgentRaisedError: the agent reported a failure.
             AgentError: it broke the protocol.
         """
-        talk: Talk | None = session.memory.get(MEMORY)
+        talk: ProcessConversation | None = session.memory.get(MEMORY)
         if talk is None:  # callers without trials
             talk = await self._acquire_process(session)
             await self._begin(talk, session, None)
@@ -141,7 +141,7 @@ class ProcessAgent:
         Raises:
             AgentError: it wrote further output, so its answers cannot be assigned to turns.
         """
-        talk: Talk | None = session.memory.pop(MEMORY, None)
+        talk: ProcessConversation | None = session.memory.pop(MEMORY, None)
         if talk is None:
             return
         try:

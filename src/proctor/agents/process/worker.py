@@ -75,7 +75,7 @@ class Channel:
             left = left[os.write(self._out, left) :]
 
 
-class Worker:
+class AgentWorker:
     """One agent and the conversation that it is in."""
 
     def __init__(self, agent: Agent, channel: Channel) -> None:
@@ -168,7 +168,7 @@ async def work(reference: str, agent_name: str | None, channel: Channel) -> int:
     channel.send(
         {"type": "ready", "begins": begins, "info": None if info is None else json_value(asdict(info))}
     )
-    await Worker(agent, channel).serve()
+    await AgentWorker(agent, channel).serve()
     return 0
 
 

@@ -19,7 +19,7 @@ from proctor.agents import json_protocol
 from proctor.agents.base import Agent, AgentInfo, Session
 from proctor.agents.load import agent_folder, describe_ref, load_agent, read_env_file
 from proctor.agents.process.child_process import Child, Guardian
-from proctor.agents.process.process_agent import MEMORY, ProcessAgent, Talk
+from proctor.agents.process.process_agent import MEMORY, ProcessAgent, ProcessConversation
 from proctor.agents.reference import read_reference
 from proctor.common.error_text import safe_repr, safe_str, traceback_text
 from proctor.common.infrastructure_errors import is_infrastructure
@@ -143,7 +143,7 @@ class IsolatedAgent(ProcessAgent):
 
     async def final_state(self, session: Session) -> Json:
         """Return the session's state as the agent's worker has it."""
-        talk: Talk | None = session.memory.get(MEMORY)
+        talk: ProcessConversation | None = session.memory.get(MEMORY)
         if talk is None:
             return session.state
         reply = await self._send_request(talk.child, {"type": "final_state"})
@@ -188,7 +188,7 @@ class IsolatedAgent(ProcessAgent):
     def _memory_hint(self) -> str:
         return "" if self._memory is None else f" (its memory is limited to {size_text(self._memory)})"
 
-    async def _begin(self, talk: Talk, session: Session, case: EvalCase | None) -> None:
+    async def _begin(self, talk: ProcessConversation, session: Session, case: EvalCase | None) -> None:
         request = json_protocol.notice("begin", session)
         if self._begins and case is not None:
             request["case"] = case.model_dump(mode="json", exclude_none=True)

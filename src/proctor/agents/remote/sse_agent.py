@@ -10,7 +10,7 @@ from proctor.agents.function_results import first_problem
 from proctor.agents.json_protocol import Answer, read_answer, read_body, read_json, turn_request
 from proctor.agents.remote.http.address import read_address
 from proctor.agents.remote.http.client import HttpClient
-from proctor.agents.remote.http.response_reader import EVENTS, Reply
+from proctor.agents.remote.http.response_reader import EVENTS, HttpResponse
 from proctor.common.json_values import Json, JsonObject
 from proctor.errors import AgentError
 from proctor.schema.evidence.event import Event
@@ -62,7 +62,7 @@ class SseAgent:
                         yield event
 
 
-async def _read_json_reply(reply: Reply) -> AsyncGenerator[Answer, None]:
+async def _read_json_reply(reply: HttpResponse) -> AsyncGenerator[Answer, None]:
     """Read an answer that is one JSON document, and whole by itself."""
     data = await reply.answer()
     if data is None:
@@ -70,7 +70,7 @@ async def _read_json_reply(reply: Reply) -> AsyncGenerator[Answer, None]:
     yield read_body(data)
 
 
-async def _stream_answers(reply: Reply) -> AsyncGenerator[Answer, None]:
+async def _stream_answers(reply: HttpResponse) -> AsyncGenerator[Answer, None]:
     """Read one answer after the other up to `done`."""
     async with aclosing(reply.events()) as events:
         async for event in events:

@@ -8,7 +8,7 @@ from contextlib import closing, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
-from proctor.analysis.calibration.judge_verdicts import Item, has_judge, items_of, messages_of_verdict
+from proctor.analysis.calibration.judge_verdicts import JudgedItem, has_judge, items_of, messages_of_verdict
 from proctor.analysis.calibration.label_order import is_held_out
 from proctor.analysis.calibration.labellers import (
     SettledLabels,
@@ -178,7 +178,7 @@ class _Calibrating:
     def _build_calibration(
         self,
         calibration: Calibration,
-        items: dict[Key, Item],
+        items: dict[Key, JudgedItem],
         labelled: Sequence[Labelled],
         pairs: Sequence[tuple[Labelled, bool]],
         held_out: dict[Key, bool],
@@ -202,14 +202,14 @@ class _Calibrating:
             ],
         )
 
-    def _disagreement(self, label: Labelled, item: Item, held_out: dict[Key, bool]) -> Disagreement:
+    def _disagreement(self, label: Labelled, item: JudgedItem, held_out: dict[Key, bool]) -> Disagreement:
         user_message, answer = messages_of_verdict(self._result.case(label.key[1], label.key[0]), label.key)
         return Disagreement(label, bool(item.passes), item.reason, user_message, answer, held_out[label.key])
 
     def _agreement(self, pairs: Sequence[tuple[Labelled, bool]]) -> Agreement:
         return Agreement.of(((label.passes, passes) for label, passes in pairs), confidence=self._confidence)
 
-    def _calibration(self, items: dict[Key, Item], unit: str, agreement: Agreement) -> Calibration:
+    def _calibration(self, items: dict[Key, JudgedItem], unit: str, agreement: Agreement) -> Calibration:
         model, prompt = self._judge(items)
         return Calibration(
             metric=self._metric,
@@ -224,7 +224,7 @@ class _Calibrating:
             agreement=agreement,
         )
 
-    def _judge(self, items: dict[Key, Item]) -> tuple[str, str]:
+    def _judge(self, items: dict[Key, JudgedItem]) -> tuple[str, str]:
         """Return the model and the prompt of the only judge."""
         by = {one for item in items.values() for one in item.by}
         if len(by) > 1:
@@ -235,7 +235,7 @@ class _Calibrating:
             )
         return by.pop()
 
-    def _threshold(self, items: dict[Key, Item], unit: str) -> float | None:
+    def _threshold(self, items: dict[Key, JudgedItem], unit: str) -> float | None:
         """Return the only threshold; of rubrics, which do not use it, the lowest."""
         thresholds = {item.threshold for item in items.values()}
         known = sorted(one for one in thresholds if one is not None)
@@ -251,7 +251,9 @@ class _Calibrating:
         badge = badge_of(self._store.calibrations(), by, calibration.threshold)
         return [badge] if badge.startswith("calibration void") else []
 
-    def _unsaid(self, labelled: Sequence[Labelled], items: dict[Key, Item], unit: str) -> list[Labelled]:
+    def _unsaid(
+        self, labelled: Sequence[Labelled], items: dict[Key, JudgedItem], unit: str
+    ) -> list[Labelled]:
         """Return the labels of what the metric had nothing to do with."""
         unsaid = [label for label in labelled if label.key not in items]
         if len(unsaid) == len(labelled):
@@ -272,7 +274,7 @@ class _Calibrating:
         )
 
 
-def judged_items(result: RunResult, metric: str, unit: str) -> list[Item]:
+def judged_items(result: RunResult, metric: str, unit: str) -> list[JudgedItem]:
     """Return the verdicts of a metric in a run, case by case."""
     return [item for case in result.cases for item in items_of(case, metric, unit)]
 

@@ -14,7 +14,7 @@ from proctor.schema.results.score import MetricScore, Outcome, Score
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class JudgedItem:
     """One verdict."""
 
     key: Key
@@ -41,7 +41,7 @@ def judged_unit(case: CaseResult, name: str) -> str:
     return "turn" if any(_judges_of(details) for details in turns) else "trial"
 
 
-def items_of(case: CaseResult, name: str, unit: str) -> Iterator[Item]:
+def items_of(case: CaseResult, name: str, unit: str) -> Iterator[JudgedItem]:
     """Return the verdicts of the metric `name` on a case: on each trial, each `turn` or each `rubric`.
 
     What a metric has nothing to do with (not applicable) is left out.
@@ -85,7 +85,7 @@ def messages_of_verdict(case: CaseResult, key: Key) -> tuple[str, str]:
 # --- one kind of verdict each ------------------------------------------------------------------------------------------
 
 
-def _of_trial(key: Key, metric: MetricVerdict, trial: int, score: MetricScore) -> Iterator[Item]:
+def _of_trial(key: Key, metric: MetricVerdict, trial: int, score: MetricScore) -> Iterator[JudgedItem]:
     by = frozenset(one for details in all_details(score) for one in _judges_of(details))
     passes = _passes(metric.outcome_in(trial), score.value, metric.threshold)
     if score.not_applicable:
@@ -94,10 +94,12 @@ def _of_trial(key: Key, metric: MetricVerdict, trial: int, score: MetricScore) -
     texts = [*reasons, *(each.reason for each in score.per_invocation), score.reason]
     why = score.failure.cause if score.failure is not None else next(filter(None, texts), "")
     agreement = min((_agreement(details) for details in all_details(score)), default=1.0)
-    yield Item(key, passes, why, by, metric.threshold, agreement, _distance(score.value, metric.threshold))
+    yield JudgedItem(
+        key, passes, why, by, metric.threshold, agreement, _distance(score.value, metric.threshold)
+    )
 
 
-def _of_turn(key: Key, metric: MetricVerdict, score: MetricScore, each: Score) -> Iterator[Item]:
+def _of_turn(key: Key, metric: MetricVerdict, score: MetricScore, each: Score) -> Iterator[JudgedItem]:
     if each.not_applicable:
         return
     passes = _passes(None, each.value, metric.threshold)
@@ -106,17 +108,17 @@ def _of_turn(key: Key, metric: MetricVerdict, score: MetricScore, each: Score) -
         why = score.failure.cause
     by = frozenset(_judges_of(each.details) or _judges_of(score.details))
     distance = _distance(each.value, metric.threshold)
-    yield Item(key, passes, why, by, metric.threshold, _agreement(each.details), distance)
+    yield JudgedItem(key, passes, why, by, metric.threshold, _agreement(each.details), distance)
 
 
 def _of_rubrics(
     key: tuple[str, str, int, int], metric: MetricVerdict, details: Mapping[str, Any] | None
-) -> Iterator[Item]:
+) -> Iterator[JudgedItem]:
     for rubric in (details or {}).get("rubrics") or ():
         value = rubric.get("score")
         passes = None if value is None else value >= 1
         why = str(rubric.get("rationale") or "")
-        yield Item(
+        yield JudgedItem(
             (*key, str(rubric.get("rubric_id"))),
             passes,
             why,

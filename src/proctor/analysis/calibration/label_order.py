@@ -12,7 +12,7 @@ from itertools import islice
 from math import ceil
 
 from proctor.analysis.acceptance.held_out_set import stable_position
-from proctor.analysis.calibration.judge_verdicts import Item
+from proctor.analysis.calibration.judge_verdicts import JudgedItem
 from proctor.schema.analysis.calibration import Agreement, Key, Labelled
 from proctor.stats.agreement import items_for_width
 
@@ -23,8 +23,8 @@ def is_held_out(key: Key, share: float) -> bool:
 
 
 def next_to_label(
-    items: Iterable[Item], labelled: Collection[Key], count: int, *, held_out: float
-) -> list[Item]:
+    items: Iterable[JudgedItem], labelled: Collection[Key], count: int, *, held_out: float
+) -> list[JudgedItem]:
     """Return the next `count` verdicts to label, in an order that reveals nothing about them.
 
     A share `held_out` of them is of held-out cases, drawn at random: TPR and TNR are computed from these, and a choice by the score
@@ -43,8 +43,13 @@ def next_to_label(
 
 
 def second_to_label(
-    items: Iterable[Item], others: Collection[Key], labelled: Collection[Key], count: int, *, held_out: float
-) -> list[Item]:
+    items: Iterable[JudgedItem],
+    others: Collection[Key],
+    labelled: Collection[Key],
+    count: int,
+    *,
+    held_out: float,
+) -> list[JudgedItem]:
     """Return the next verdicts that other people have labelled, and this person has not: held-out cases first, else at random."""
     verdicts = [item for item in items if item.passes is not None]
     candidates = [item for item in verdicts if item.key in others and item.key not in labelled]
@@ -52,7 +57,7 @@ def second_to_label(
     return sorted(islice(chosen, count), key=_draw)
 
 
-def most_informative(items: Sequence[Item]) -> list[Item]:
+def most_informative(items: Sequence[JudgedItem]) -> list[JudgedItem]:
     """Return verdicts, the most informative first.
 
     First those whose votes disagree most, then those whose scores are nearest to the threshold; among equals passes and fails
@@ -71,7 +76,7 @@ def most_informative(items: Sequence[Item]) -> list[Item]:
     return [item for *_, item in ranked]
 
 
-def _draw(item: Item) -> float:
+def _draw(item: JudgedItem) -> float:
     return stable_position("\0".join(map(str, item.key)))
 
 
@@ -99,7 +104,7 @@ class LabellingProgress:
 
 
 def labelling_progress(
-    items: Mapping[Key, Item], labels: Iterable[Labelled], *, held_out: float, confidence: float = 0.95
+    items: Mapping[Key, JudgedItem], labels: Iterable[Labelled], *, held_out: float, confidence: float = 0.95
 ) -> LabellingProgress:
     """Return the progress; `labels`: the label of each item that counts."""
     pairs = [(label, passes) for label in labels if (passes := _verdict(items, label)) is not None]
@@ -119,5 +124,5 @@ def _wanted(right: int, total: int, confidence: float) -> int:
     return max(0, items_for_width(right, total, AIM_WIDTH, confidence=confidence) - total)
 
 
-def _verdict(items: Mapping[Key, Item], label: Labelled) -> bool | None:
+def _verdict(items: Mapping[Key, JudgedItem], label: Labelled) -> bool | None:
     return item.passes if (item := items.get(label.key)) is not None else None

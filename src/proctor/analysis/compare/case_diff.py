@@ -12,8 +12,8 @@ from proctor.common.json_values import JsonObject, json_line
 from proctor.common.safe_text import count_text
 from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content.case_words import WORDS
-from proctor.reports.content.symbols import Kind
-from proctor.reports.content.text_blocks import Block, Fact, Gap, Line, Look, Role, Span, join_with_dots
+from proctor.reports.content.symbols import DiffKind
+from proctor.reports.content.text_blocks import Block, Fact, Gap, Line, Look, Role, TextSpan, join_with_dots
 from proctor.reports.evidence.trajectory_diff import call_text
 from proctor.reports.evidence.value_diff import cut_value
 from proctor.reports.plain import write_blocks
@@ -50,7 +50,7 @@ class Parting:
     """The first turn (from 0) in which they differ; `None` if they are equal."""
     alike: int
     """The number of equal steps before."""
-    steps: list[tuple[Kind, Step]] = field(default_factory=list)
+    steps: list[tuple[DiffKind, Step]] = field(default_factory=list)
     """The steps of that turn and of those after it: in both, only in the base (missing), or only in the candidate (extra)."""
     saw: list[Saw] = field(default_factory=list)
     state_keys: list[str] = field(default_factory=list)
@@ -59,7 +59,7 @@ class Parting:
     """The trial of the base and of the candidate (from 0); `None` if it was not run."""
 
     @property
-    def lines(self) -> list[tuple[Kind, str]]:
+    def lines(self) -> list[tuple[DiffKind, str]]:
         """The steps as text."""
         return [(kind, _text(step)) for kind, step in self.steps]
 
@@ -152,13 +152,13 @@ def _common(before: Sequence[Step], now: Sequence[Step]) -> int:
     return next((n for n, (a, b) in enumerate(both) if a != b), min(len(before), len(now)))
 
 
-def _lines(before: Sequence[Step], now: Sequence[Step]) -> Iterator[tuple[Kind, Step]]:
+def _lines(before: Sequence[Step], now: Sequence[Step]) -> Iterator[tuple[DiffKind, Step]]:
     for tag, a, b, c, d in SequenceMatcher(None, before, now, autojunk=False).get_opcodes():
         if tag == "equal":
-            yield from ((Kind.SAME, step) for step in before[a:b])
+            yield from ((DiffKind.SAME, step) for step in before[a:b])
             continue
-        yield from ((Kind.MISSING, step) for step in before[a:b])
-        yield from ((Kind.EXTRA, step) for step in now[c:d])
+        yield from ((DiffKind.MISSING, step) for step in before[a:b])
+        yield from ((DiffKind.EXTRA, step) for step in now[c:d])
 
 
 def _text(step: Step) -> str:
@@ -224,37 +224,39 @@ def parting_blocks(divergence: Parting, look: Look) -> Iterator[Block]:
     """Return both trials as blocks: their steps from the turn in which they part, and the scores that differ."""
     sentence = parting_sentence(divergence)
     yield Gap()
-    name = Span(divergence.name, "strong", is_data=True)
-    yield Line([*join_with_dots([name, Span(sentence)], look)], record=("CASE", divergence.name, sentence))
+    name = TextSpan(divergence.name, "strong", is_data=True)
+    yield Line(
+        [*join_with_dots([name, TextSpan(sentence)], look)], record=("CASE", divergence.name, sentence)
+    )
     for word, trial in (("base", divergence.base), ("candidate", divergence.candidate)):
-        yield Fact(word, [[Span(trial)]], (word.upper(), trial))
+        yield Fact(word, [[TextSpan(trial)]], (word.upper(), trial))
     yield Gap()
     for kind, text in divergence.lines:
         yield _step_line(kind, text if look.verbose else cut_value(text, _LONGEST), look)
     for saw in divergence.saw:
         yield Gap()
-        yield Line([Span(saw.metric, "strong", is_data=True)], indent=2, record=("SAW", saw.metric))
-        for kind, text in ((Kind.MISSING, saw.base), (Kind.EXTRA, saw.candidate)):
+        yield Line([TextSpan(saw.metric, "strong", is_data=True)], indent=2, record=("SAW", saw.metric))
+        for kind, text in ((DiffKind.MISSING, saw.base), (DiffKind.EXTRA, saw.candidate)):
             yield _step_line(kind, text, look)
     yield Gap()
 
 
-_STEPS: dict[Kind, tuple[str, Role]] = {
-    Kind.SAME: ("=", "dim"),
-    Kind.MISSING: ("-", "bad"),
-    Kind.EXTRA: ("+", "warning"),
+_STEPS: dict[DiffKind, tuple[str, Role]] = {
+    DiffKind.SAME: ("=", "dim"),
+    DiffKind.MISSING: ("-", "bad"),
+    DiffKind.EXTRA: ("+", "warning"),
 }
 
 
-def _step_line(kind: Kind, text: str, look: Look) -> Line:
+def _step_line(kind: DiffKind, text: str, look: Look) -> Line:
     sign, role = _STEPS[kind]
-    spans = [Span(f"{look.marks.steps[kind]} ", role), Span(text, role, is_data=True)]
+    spans = [TextSpan(f"{look.marks.steps[kind]} ", role), TextSpan(text, role, is_data=True)]
     return Line(spans, indent=2, record=(f"    {sign} {text}",))
 
 
 # --- as JSON; docs/schemas/parting.schema.json has its form ---------------------------------------------------------
 
-_IN = {Kind.SAME: "both", Kind.MISSING: "base", Kind.EXTRA: "candidate"}
+_IN = {DiffKind.SAME: "both", DiffKind.MISSING: "base", DiffKind.EXTRA: "candidate"}
 
 
 def parting_data(divergence: Parting) -> JsonObject:

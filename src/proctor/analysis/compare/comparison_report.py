@@ -33,11 +33,11 @@ from proctor.reports.content.symbols import Marks
 from proctor.reports.content.text_blocks import (
     OUTCOME_ROLES,
     Block,
+    CaseGroup,
     Column,
     Fact,
     Gap,
-    Group,
-    Item,
+    GroupedCase,
     Line,
     Look,
     Note,
@@ -45,9 +45,9 @@ from proctor.reports.content.text_blocks import (
     Record,
     Role,
     Row,
-    Span,
     Spans,
     Table,
+    TextSpan,
     Verdict,
 )
 from proctor.reports.formats.error_report import write_error_report
@@ -119,7 +119,7 @@ def comparison_blocks(comparison: Comparison, look: Look) -> Iterator[Block]:
         yield Gap()
         yield measures
     for text in describe_tests(comparison) if look.verbose else ():
-        yield Line([Span(text, "dim", is_data=True)], indent=2, record=("METHOD", text))
+        yield Line([TextSpan(text, "dim", is_data=True)], indent=2, record=("METHOD", text))
     if costs := cost_texts(comparison):
         yield Record(("COST", f"{costs[0]} -> {costs[1]}"))
     yield Gap()
@@ -132,24 +132,29 @@ def _questions(comparison: Comparison) -> Iterator[Block]:
     """Return the answers to the two questions, and the missing verdicts."""
     for label, text in answers(comparison):
         record = label.upper().replace(" ", "_"), text
-        yield Line([Span(f"{label}: ", "strong"), Span(text, is_data=True)], indent=2, record=record)
+        yield Line([TextSpan(f"{label}: ", "strong"), TextSpan(text, is_data=True)], indent=2, record=record)
     for text in missing_texts(comparison):
-        yield Line([Span("Missing: ", "warning"), Span(text)], indent=2, record=("MISSING_VERDICTS", text))
+        yield Line(
+            [TextSpan("Missing: ", "warning"), TextSpan(text)], indent=2, record=("MISSING_VERDICTS", text)
+        )
 
 
 def _run_fact(word: str, run: ComparedRun, look: Look) -> Fact:
-    parts: list[Spans] = [[Span(run.agent, "strong", is_data=True)], [Span(run_text(run, look.marks))]]
+    parts: list[Spans] = [
+        [TextSpan(run.agent, "strong", is_data=True)],
+        [TextSpan(run_text(run, look.marks))],
+    ]
     if run.run_id:
-        parts.append([Span("run ", "dim"), Span(run.run_id, "dim", is_data=True)])
+        parts.append([TextSpan("run ", "dim"), TextSpan(run.run_id, "dim", is_data=True)])
     run_id = f"run={run.run_id}" if run.run_id else ""
     return Fact(word, parts, (word.upper(), run.agent, f"cases={run.cases}", f"runs={run.num_runs}", run_id))
 
 
 def _case_group(
     cases: Sequence[ChangedCase], change: CaseChange, names: Mapping[str, str], look: Look
-) -> Group:
+) -> CaseGroup:
     several = len({case.eval_set_id for case in cases}) > 1
-    return Group(
+    return CaseGroup(
         CHANGE_WORDS[change].heading[len(cases) != 1],
         _CASE_ROLES[change],
         [_case_item(case, names, look, short=not several) for case in cases],
@@ -158,23 +163,23 @@ def _case_group(
     )
 
 
-def _case_item(case: ChangedCase, names: Mapping[str, str], look: Look, *, short: bool) -> Item:
+def _case_item(case: ChangedCase, names: Mapping[str, str], look: Look, *, short: bool) -> GroupedCase:
     before, now = trials_text(case.base), trials_text(case.candidate)
-    arrow = Span(f" {look.marks.arrow} ", "dim")
+    arrow = TextSpan(f" {look.marks.arrow} ", "dim")
     trials = [
-        Span(before, "dim", drawn=_strip(case.base, look.marks)),
+        TextSpan(before, "dim", drawn=_strip(case.base, look.marks)),
         arrow,
-        Span(now, _CASE_ROLES[case.change], drawn=_strip(case.candidate, look.marks)),
+        TextSpan(now, _CASE_ROLES[case.change], drawn=_strip(case.candidate, look.marks)),
     ]
     parts: list[Spans] = [trials]
     moved = ""
     if case.scores is not None and case.metric:
         was, is_now = map(score_text, case.scores)
-        metric = Span(case.metric, drawn=names.get(case.metric), is_data=True)
-        parts.append([metric, Span(f" {was} {look.marks.arrow} {is_now}")])
+        metric = TextSpan(case.metric, drawn=names.get(case.metric), is_data=True)
+        parts.append([metric, TextSpan(f" {was} {look.marks.arrow} {is_now}")])
         moved = f"{case.metric}={was} -> {is_now}"
     reason, reason_before = reasons_of(case)
-    return Item(
+    return GroupedCase(
         case.name,
         parts,
         [one for one in (Reason("reason", reason), Reason("before", reason_before, "before: ")) if one.text],
@@ -201,7 +206,7 @@ def _next_steps(comparison: Comparison) -> Iterator[Block]:
     runs = comparison.base.run_id, comparison.candidate.run_id
     if comparison.cases and all(runs):
         command = shlex.join(["proctor", "compare", *runs, comparison.cases[0].name])
-        yield Line([Span(command, "dim", is_data=True)], indent=2)
+        yield Line([TextSpan(command, "dim", is_data=True)], indent=2)
 
 
 # --- for a pull request: at most 25 lines with what a reviewer needs to decide --------------------------------------
@@ -218,7 +223,7 @@ def review_blocks(comparison: Comparison, look: Look, *, has_every_measure: bool
     outcome = OUTCOMES[comparison.outcome]
     yield Verdict(look.marks.outcome(outcome), comparison.sentence, OUTCOME_ROLES[outcome])
     base, candidate = _review_run(comparison.base, look), _review_run(comparison.candidate, look)
-    yield Line([*base, Span(f" {look.marks.arrow} "), *candidate])
+    yield Line([*base, TextSpan(f" {look.marks.arrow} "), *candidate])
     warnings = comparison.warnings[:_MOST_WARNINGS]
     for text in warnings:
         yield Note("warning", text, "warning", is_data=True)
@@ -242,42 +247,42 @@ def _review_step(step: str) -> Block:
 
 
 def _review_run(run: ComparedRun, look: Look) -> Spans:
-    spans = [Span(run.agent, is_data=True), Span(f" {run_text(run, look.marks)}")]
-    return [*spans, Span(" run "), Span(run.run_id, is_data=True)] if run.run_id else spans
+    spans = [TextSpan(run.agent, is_data=True), TextSpan(f" {run_text(run, look.marks)}")]
+    return [*spans, TextSpan(" run "), TextSpan(run.run_id, is_data=True)] if run.run_id else spans
 
 
 def _review_cases(cases: Sequence[ChangedCase], most: int, look: Look) -> Table:
     rows = [
         Row([
-            [Span(case.name, is_data=True)],
-            [Span(CHANGE_WORDS[case.change].state)],
-            [Span(f"{trials_text(case.base)} {look.marks.arrow} {trials_text(case.candidate)}")],
-            [Span(text, is_data=True, is_prose=True)] if (text := _reason_text(case)) else [],
+            [TextSpan(case.name, is_data=True)],
+            [TextSpan(CHANGE_WORDS[case.change].state)],
+            [TextSpan(f"{trials_text(case.base)} {look.marks.arrow} {trials_text(case.candidate)}")],
+            [TextSpan(text, is_data=True, is_prose=True)] if (text := _reason_text(case)) else [],
         ])
         for case in cases[:most]
     ]  # fmt: skip
     if len(cases) > most:
-        rows.append(Row([[Span(f"… and {len(cases) - most:,} more")], [], [], []]))
+        rows.append(Row([[TextSpan(f"… and {len(cases) - most:,} more")], [], [], []]))
     return Table([Column("case"), Column("change"), Column("trials"), Column("reason")], rows)
 
 
 def _answers(comparison: Comparison) -> Iterator[Line]:
     for label, text in answers(comparison):
-        yield Line([Span(f"{label}: "), Span(text)])
+        yield Line([TextSpan(f"{label}: "), TextSpan(text)])
     for text in missing_texts(comparison):
-        yield Line([Span(f"Missing: {text}")])
+        yield Line([TextSpan(f"Missing: {text}")])
 
 
-def _metric_changes(comparison: Comparison, look: Look) -> Iterator[Span]:
+def _metric_changes(comparison: Comparison, look: Look) -> Iterator[TextSpan]:
     changed = [one for one in comparison.measures if one.verdict and one.name != PASSED][:_MOST_METRICS]
     for place, one in enumerate(changed, start=1):
         before, now, *_ = numbers(one)
         label, is_metric = (FIGURES[one.name][0], False) if one.name in FIGURES else (one.name, True)
         if place == 1:
-            yield Span("Metrics: ")
-        yield Span(label, is_data=is_metric)
+            yield TextSpan("Metrics: ")
+        yield TextSpan(label, is_data=is_metric)
         end = ", " if place < len(changed) else ""
-        yield Span(
+        yield TextSpan(
             f" {before} {look.marks.arrow} {now} ({one.verdict}, {count_text(one.known, 'case')}){end}"
         )
 

@@ -7,7 +7,7 @@ from math import floor, log10
 
 from proctor.reports.content.summary import partial_cost_text, percent, points
 from proctor.reports.content.symbols import short_names
-from proctor.reports.content.text_blocks import OUTCOME_ROLES, Column, Look, Role, Row, Span, Spans, Table
+from proctor.reports.content.text_blocks import OUTCOME_ROLES, Column, Look, Role, Row, Spans, Table, TextSpan
 from proctor.schema.analysis.comparison import PASSED, TRIAL_COST, TRIAL_SECONDS, Comparison, Measured
 from proctor.schema.results.score import MODEL_CALLS, Outcome, decimals_of
 
@@ -139,7 +139,7 @@ def measures_table(comparison: Comparison, names: Mapping[str, str], look: Look)
     rows = [_measure(comparison, one, names, look) for one in comparison.measures]
     if costs := cost_texts(comparison):
         texts = ["", "cost of the run", *costs, "", "", "", "", ""]
-        rows.append(Row([[Span(text, "dim")] for text in texts]))
+        rows.append(Row([[TextSpan(text, "dim")] for text in texts]))
     return Table(columns, rows)
 
 
@@ -149,10 +149,10 @@ def _measure(comparison: Comparison, one: Measured, names: Mapping[str, str], lo
     interval, p_value, too_few = _test_texts(comparison, one)
     texts = (before, now, difference, _pairs_text(one, "/"), too_few or interval, p_value)
     label = FIGURES[one.name][0] if one.name in FIGURES else one.name
-    name = Span(label, role, drawn=names.get(one.name), is_data=True)
-    apart = [Span("not scored alike", "warning")] if one.apart else []
+    name = TextSpan(label, role, drawn=names.get(one.name), is_data=True)
+    apart = [TextSpan("not scored alike", "warning")] if one.apart else []
     return Row(
-        [_verdict_mark(one, look), [name], *([Span(text, role)] for text in texts), apart],
+        [_verdict_mark(one, look), [name], *([TextSpan(text, role)] for text in texts), apart],
         _measure_record(comparison, one),
     )
 
@@ -185,7 +185,7 @@ def _verdict_mark(one: Measured, look: Look) -> Spans:
     if one.apart or not one.verdict:
         return []
     outcome = _VERDICTS[one.verdict]
-    return [Span(look.marks.outcome(outcome), OUTCOME_ROLES[outcome] if one.decides else "dim")]
+    return [TextSpan(look.marks.outcome(outcome), OUTCOME_ROLES[outcome] if one.decides else "dim")]
 
 
 def _pairs_text(one: Measured, of: str = " of ") -> str:

@@ -29,18 +29,18 @@ from proctor.reports.content.run_list import short_commit, when
 from proctor.reports.content.symbols import ASCII, short_names, sparkline
 from proctor.reports.content.text_blocks import (
     Block,
+    CaseGroup,
     Column,
     Gap,
-    Group,
-    Item,
+    GroupedCase,
     Line,
     Look,
     Reason,
     Record,
     Role,
     Row,
-    Span,
     Table,
+    TextSpan,
     join_with_dots,
     outcome_role,
 )
@@ -103,13 +103,13 @@ def _cases_blocks(history: RunHistory, agent: str, look: Look) -> Iterator[Block
     cases = [case for case in history.cases if case.agent == agent]
     several = len(history.groups()) > 1
     if several:
-        yield Line([Span(agent, "strong", is_data=True)])
+        yield Line([TextSpan(agent, "strong", is_data=True)])
         yield Gap()
     differences: set[_Difference] = set()
     for course in _LISTED:
         if of_course := [case for case in cases if case.course is course]:
             heading = COURSE_WORDS[course].heading[len(of_course) != 1]
-            yield Group(heading, _ROLES[course], [*_items(history, of_course, differences, look)], _MOST)
+            yield CaseGroup(heading, _ROLES[course], [*_items(history, of_course, differences, look)], _MOST)
             yield Gap()
     yield from pass_rate_blocks(history, agent, look)
     yield from _legend(history, cases, look)
@@ -128,7 +128,9 @@ def _summary_line(history: RunHistory, agent: str, cases: Sequence[CaseHistory],
         runs += f" of {len(history.runs) + history.older:,} (--limit 0: all)" if len(groups) == 1 else ""
     texts = [runs, *(counted(COURSE_WORDS[course], counts[course]) for course in Course if counts[course])]
     record = ("CASES", *(f"{course.value}={counts[course]}" for course in Course if counts[course]))
-    return Line([*join_with_dots(map(Span, texts), look)], record=(*record, *_agent_field(history, agent)))
+    return Line(
+        [*join_with_dots(map(TextSpan, texts), look)], record=(*record, *_agent_field(history, agent))
+    )
 
 
 def _agent_field(history: RunHistory, agent: str) -> tuple[str, ...]:
@@ -143,7 +145,7 @@ def _legend(history: RunHistory, cases: Sequence[CaseHistory], look: Look) -> It
     signs = {look.marks.border: "you changed something", look.marks.shift: "something else changed"}
     texts = [f"{sign} {text}" for sign, text in signs.items() if sign in drawn]
     if texts:
-        yield Line([*join_with_dots([Span(text, "dim") for text in texts], look)])
+        yield Line([*join_with_dots([TextSpan(text, "dim") for text in texts], look)])
 
 
 def _borders(history: RunHistory, case: CaseHistory, look: Look) -> dict[str, str]:
@@ -161,7 +163,7 @@ _Difference = tuple[str, str]
 
 def _items(
     history: RunHistory, cases: Sequence[CaseHistory], differences: set[_Difference], look: Look
-) -> Iterator[Item]:
+) -> Iterator[GroupedCase]:
     """Return the cases of a course. Cases that turned together have their common sentence once, above the first.
 
     A difference between two runs is drawn once; `differences` has those of other courses.
@@ -172,10 +174,10 @@ def _items(
         sentence, trials = without_trials(case, history.older)
         turn = [] if case.course is Course.FLAKY else _turn_lines(case, sentence)
         below = sentence if case.course is Course.FLAKY else trials
-        yield Item(
+        yield GroupedCase(
             case.name,
-            [[*_strip(history, case, look), *([] if place else [Span(f" {look.marks.newest}", "dim")])]],
-            [*([Line([Span(below)], indent=6)] if below else []), *_notes(case)],
+            [[*_strip(history, case, look), *([] if place else [TextSpan(f" {look.marks.newest}", "dim")])]],
+            [*([Line([TextSpan(below)], indent=6)] if below else []), *_notes(case)],
             above=_without_drawn(case, turn, differences) if turn != above else [],
             drawn_name=None if several_sets else case.eval_id,
             record=(
@@ -188,11 +190,11 @@ def _items(
 
 def _turn_lines(case: CaseHistory, sentence: str) -> list[Line]:
     """Return in which run a case turned, and the known differences from the run before."""
-    lines = [Line([Span(sentence)])]
+    lines = [Line([TextSpan(sentence)])]
     if case.turn is not None:
         lines += [Line([_difference(one)]) for one in case.turn.changed]
         if not case.turn.changed and (text := not_comparable_text(case.turn)):
-            lines.append(Line([Span(text, "dim")]))
+            lines.append(Line([TextSpan(text, "dim")]))
     return lines
 
 
@@ -204,7 +206,7 @@ def _without_drawn(case: CaseHistory, lines: list[Line], differences: set[_Diffe
     keys = [(first, one.text) for one in case.turn.changed]
     rest = [line for line, key in zip(lines[1:], keys, strict=True) if key not in differences]
     differences.update(key for key, one in zip(keys, case.turn.changed, strict=True) if one.what != "case")
-    reference = [Line([Span("the differences between these runs are above", "dim")])]
+    reference = [Line([TextSpan("the differences between these runs are above", "dim")])]
     return [lines[0], *rest, *(reference if len(rest) < len(keys) else [])]
 
 
@@ -218,28 +220,28 @@ def _notes(case: CaseHistory) -> Iterator[Reason | Record]:
             yield Record((f"    warning: {text}",))
 
 
-def _difference(one: RunDifference) -> Span:
-    return Span(one.text, "dim" if one.expected else "warning", is_data=True)
+def _difference(one: RunDifference) -> TextSpan:
+    return TextSpan(one.text, "dim" if one.expected else "warning", is_data=True)
 
 
 def _difference_record(one: RunDifference) -> str:
     return f"    {'differs' if one.expected else 'warning'}: {one.text}"
 
 
-def _strip(history: RunHistory, case: CaseHistory, look: Look) -> list[Span]:
+def _strip(history: RunHistory, case: CaseHistory, look: Look) -> list[TextSpan]:
     """Return a sign for each run, oldest first; runs that did not reach the case leave a gap. A line divides builds."""
     runs = runs_of(case, history.runs)
     borders = _borders(history, case, look)
     points = [*zip(strip_of_runs(case, runs), reversed(runs), strict=True)]
     room = _strip_width(look)
-    spans = [Span(look.marks.cut, "dim")] if len(points) > room else []
+    spans = [TextSpan(look.marks.cut, "dim")] if len(points) > room else []
     for place, (point, run) in enumerate(points[-room:]):
         if place and run.run_id in borders:
-            spans.append(Span(borders[run.run_id], "dim"))
+            spans.append(TextSpan(borders[run.run_id], "dim"))
         if point is None:
-            spans.append(Span(" "))
+            spans.append(TextSpan(" "))
         else:
-            spans.append(Span(look.marks.trial(point.outcome), _point_role(point)))
+            spans.append(TextSpan(look.marks.trial(point.outcome), _point_role(point)))
     return spans
 
 
@@ -270,11 +272,15 @@ def _case_blocks(history: RunHistory, case: CaseHistory, metric: str, look: Look
             *(f"agent={one.text}" for one in _agent_of(history, case)[1:]),
         )
     )
-    name = [Span(case.name, "strong", is_data=True), *_agent_of(history, case)]
-    yield Line([*name, Span("  "), *_strip(history, case, look), Span(f" {look.marks.newest}", "dim")])
-    yield Line([Span(COURSE_WORDS[case.course].state, _ROLES[case.course]), Span(": "), Span(sentence)])
+    name = [TextSpan(case.name, "strong", is_data=True), *_agent_of(history, case)]
+    yield Line(
+        [*name, TextSpan("  "), *_strip(history, case, look), TextSpan(f" {look.marks.newest}", "dim")]
+    )
+    yield Line(
+        [TextSpan(COURSE_WORDS[case.course].state, _ROLES[case.course]), TextSpan(": "), TextSpan(sentence)]
+    )
     if case.turn is not None and (text := not_comparable_text(case.turn)):
-        yield Line([Span(text, "warning" if case.turn.warnings else "dim")])
+        yield Line([TextSpan(text, "warning" if case.turn.warnings else "dim")])
     yield Gap()
     yield from _sparklines(history, case, metric, look)
     metrics = metric_names(history, metric)
@@ -291,8 +297,8 @@ def _case_blocks(history: RunHistory, case: CaseHistory, metric: str, look: Look
     yield from _next_commands(case)
 
 
-def _agent_of(history: RunHistory, case: CaseHistory) -> list[Span]:
-    return [Span("  "), Span(case.agent, "dim", is_data=True)] if len(history.cases) > 1 else []
+def _agent_of(history: RunHistory, case: CaseHistory) -> list[TextSpan]:
+    return [TextSpan("  "), TextSpan(case.agent, "dim", is_data=True)] if len(history.cases) > 1 else []
 
 
 def _sparklines(history: RunHistory, case: CaseHistory, metric: str, look: Look) -> Iterator[Block]:
@@ -303,10 +309,10 @@ def _sparklines(history: RunHistory, case: CaseHistory, metric: str, look: Look)
         known = [value for value in values if value is not None]
         line = sparkline(values[-_strip_width(look) :], rich=not look.marks.cut.isascii())
         texts = [score_text(value) for value in (known[:1] if len(known) == 1 else [*known[:1], *known[-1:]])]
-        change = Span(f" {look.marks.arrow} ".join(texts), "dim")
+        change = TextSpan(f" {look.marks.arrow} ".join(texts), "dim")
         record = ("METRIC", name, sparkline(values, rich=False))
         if known:
-            rows.append(Row([[Span(name, "dim")], [Span(line)], [change]], record))
+            rows.append(Row([[TextSpan(name, "dim")], [TextSpan(line)], [change]], record))
         else:
             yield Record(record)
     if rows:
@@ -318,16 +324,18 @@ def _point_line(point: CasePoint, metric: str, names: dict[str, str], look: Look
     """Return one run of a case: its outcome, trials and scores; with the agent, if there are several."""
     run = point.run
     spans = [
-        Span(f"{look.marks.outcome(point.outcome)} {WORDS[point.outcome]:9} ", outcome_role(point.outcome)),
-        Span(run.short, "strong"),
-        Span(f"  {when(run.started_at)}  ", "dim"),
-        Span(look.marks.strip([*point.trials]), _point_role(point)),
+        TextSpan(
+            f"{look.marks.outcome(point.outcome)} {WORDS[point.outcome]:9} ", outcome_role(point.outcome)
+        ),
+        TextSpan(run.short, "strong"),
+        TextSpan(f"  {when(run.started_at)}  ", "dim"),
+        TextSpan(look.marks.strip([*point.trials]), _point_role(point)),
     ]
     for name, short in names.items():
         if (one := point.metrics.get(name)) is not None:
-            spans += [Span("  "), *_score_spans(short, one, full=bool(metric))]
-    agent = [Span(run.agent, "dim", is_data=True)] if several else []
-    spans += [Span("  "), *join_with_dots([*agent, *_commit_span(run)], look)]
+            spans += [TextSpan("  "), *_score_spans(short, one, full=bool(metric))]
+    agent = [TextSpan(run.agent, "dim", is_data=True)] if several else []
+    spans += [TextSpan("  "), *join_with_dots([*agent, *_commit_span(run)], look)]
     return Line(spans, record=_point_record(point, metric))
 
 
@@ -345,15 +353,15 @@ def _point_record(point: CasePoint, metric: str) -> tuple[str, ...]:
     )  # fmt: skip
 
 
-def _commit_span(run: HistoryRun) -> list[Span]:
-    return [Span(short_commit(run.commit), "dim")] if run.commit else []
+def _commit_span(run: HistoryRun) -> list[TextSpan]:
+    return [TextSpan(short_commit(run.commit), "dim")] if run.commit else []
 
 
-def _score_spans(name: str, point: MetricPoint, *, full: bool) -> list[Span]:
+def _score_spans(name: str, point: MetricPoint, *, full: bool) -> list[TextSpan]:
     if point.score is None:
-        return [Span(f"{name} {WORDS[point.outcome]}", "dim")]
+        return [TextSpan(f"{name} {WORDS[point.outcome]}", "dim")]
     text = point_text(point) if full else score_text(point.score, point.threshold)
-    return [Span(f"{name} ", "dim"), Span(text, outcome_role(point.outcome))]
+    return [TextSpan(f"{name} ", "dim"), TextSpan(text, outcome_role(point.outcome))]
 
 
 def _score_field(point: MetricPoint) -> str:
@@ -372,11 +380,11 @@ def _next_commands(case: CaseHistory) -> Iterator[Block]:
     commits = [(run.commit or "").removesuffix("+") for run in (before, first)]
     if all(commits) and commits[0] != commits[1]:
         between = f"{short_commit(commits[0])}..{short_commit(commits[1])}"
-        yield Line([Span(shlex.join(["git", "log", "--oneline", between]), "dim")], indent=2)
+        yield Line([TextSpan(shlex.join(["git", "log", "--oneline", between]), "dim")], indent=2)
 
 
 def _command(*words: str) -> Line:
-    return Line([Span(shlex.join(["proctor", *words]), "dim", is_data=True)], indent=2)
+    return Line([TextSpan(shlex.join(["proctor", *words]), "dim", is_data=True)], indent=2)
 
 
 # --- one metric ------------------------------------------------------------------------------------------------------
@@ -394,10 +402,17 @@ def _metric_blocks(history: RunHistory, agent: str, metric: str, look: Look) -> 
     line = sparkline(values[-_strip_width(look) :], rich=not look.marks.cut.isascii())
     fields = [*_agent_field(history, agent), f"left_out={left_out}" if left_out else ""]
     record = ("METRIC", metric, sparkline(values, rich=False), *fields)
-    newest = Span(f" {look.marks.newest}", "dim")
+    newest = TextSpan(f" {look.marks.newest}", "dim")
     note = f"  {count_text(left_out, 'partial run')} not drawn" if left_out else ""
-    of_agent = [Span(f"  {agent}", "dim", is_data=True)] if len(history.groups()) > 1 else []
-    head = [Span(metric, "strong"), *of_agent, Span("  "), Span(line), newest, Span(note, "dim")]
+    of_agent = [TextSpan(f"  {agent}", "dim", is_data=True)] if len(history.groups()) > 1 else []
+    head = [
+        TextSpan(metric, "strong"),
+        *of_agent,
+        TextSpan("  "),
+        TextSpan(line),
+        newest,
+        TextSpan(note, "dim"),
+    ]
     yield Line(head, record=record)
     yield Gap()
     points = history.metrics[metric]
@@ -413,11 +428,11 @@ def _metric_row(run: HistoryRun, metric: str, point: MetricPoint, look: Look) ->
     needs = f" needs {point.threshold:g}" if point.threshold is not None else ""
     return Row(
         [
-            [Span(run.short, "strong")],
-            [Span(when(run.started_at), "dim")],
-            [Span(value_text(metric, point, look.marks), "" if is_met else "bad"), Span(needs, "dim")],
-            [Span(count_text(point.count, "case"), "dim")],
-            [*join_with_dots([Span(run.agent, "dim", is_data=True), *_commit_span(run)], look)],
+            [TextSpan(run.short, "strong")],
+            [TextSpan(when(run.started_at), "dim")],
+            [TextSpan(value_text(metric, point, look.marks), "" if is_met else "bad"), TextSpan(needs, "dim")],
+            [TextSpan(count_text(point.count, "case"), "dim")],
+            [*join_with_dots([TextSpan(run.agent, "dim", is_data=True), *_commit_span(run)], look)],
         ],
         (
             "RUN", run.short, when(run.started_at), value_text(metric, point, ASCII), unread_field(run), f"cases={point.count}",

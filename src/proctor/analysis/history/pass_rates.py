@@ -19,9 +19,9 @@ from proctor.reports.content.text_blocks import (
     Record,
     Role,
     Row,
-    Span,
     Spans,
     Table,
+    TextSpan,
     join_with_dots,
 )
 from proctor.schema.analysis.comparison import PASSED
@@ -51,7 +51,7 @@ def pass_rate_blocks(history: RunHistory, agent: str, look: Look) -> Iterator[Bl
         return
     yield _table(runs, points, most, look)
     if len(runs) > most:
-        yield Line([Span(f"{count_text(len(runs) - most, 'older run')} (-v: all)", "dim")], indent=2)
+        yield Line([TextSpan(f"{count_text(len(runs) - most, 'older run')} (-v: all)", "dim")], indent=2)
     drawn = {run.run_id for run in runs[: most + 1]}
     yield from _change_lines([one for one in changes if one.before.run_id in drawn], look)
     yield Gap()
@@ -72,7 +72,7 @@ def unread_lines(runs: Sequence[HistoryRun]) -> Iterator[Block]:
     """Return each eval set that could not be run, with the runs."""
     texts = [*unread_texts(runs)]
     for name, where in texts:
-        yield Line([Span(name, "error", is_data=True), Span(f" {where}", "error")], indent=2)
+        yield Line([TextSpan(name, "error", is_data=True), TextSpan(f" {where}", "error")], indent=2)
     if texts:
         yield Gap()
 
@@ -121,23 +121,23 @@ def _bounds_text(passed: PassRate, look: Look) -> str:
 def _row(run: HistoryRun, point: MetricPoint, end: str, bar: int, look: Look, *, several_sets: bool) -> Row:
     passed = rate_of(point)
     cells: list[Spans] = [
-        [Span(end, "dim")],
-        [Span(run.short, "strong")],
-        [Span(when(run.started_at), "dim")],
+        [TextSpan(end, "dim")],
+        [TextSpan(run.short, "strong")],
+        [TextSpan(when(run.started_at), "dim")],
         *_rate_cells(passed, bar, look),
-        [Span(_cases_text(passed), "dim")],
+        [TextSpan(_cases_text(passed), "dim")],
     ]
-    return Row([*cells, *([[Span(", ".join(run.sets), "dim", is_data=True)]] if several_sets else [])])
+    return Row([*cells, *([[TextSpan(", ".join(run.sets), "dim", is_data=True)]] if several_sets else [])])
 
 
 def _rate_cells(passed: PassRate, bar: int, look: Look) -> list[Spans]:
     """Return the pass rate, its interval and a drawing of both; of a run with cases not run only what is missing."""
-    interval = Span(_bounds_text(passed, look), "dim")
+    interval = TextSpan(_bounds_text(passed, look), "dim")
     if passed.rate is None:
         return [[], [interval], []]
     low, high = passed.interval
     drawing = interval_bar(low, passed.rate, high, max(bar, _BARS[0]), look.marks)
-    return [[Span(f"{percent(passed.rate)} %")], [interval], [Span(drawing)]]
+    return [[TextSpan(f"{percent(passed.rate)} %")], [interval], [TextSpan(drawing)]]
 
 
 def _records(run: HistoryRun, point: MetricPoint, changes: Sequence[RunChange]) -> Iterator[Block]:
@@ -169,6 +169,8 @@ def _change_lines(changes: Sequence[RunChange], look: Look) -> Iterator[Line]:
         commits = [short_commit(run.commit) for run in (one.before, one.first) if run.commit]
         moved = f" {look.marks.arrow} ".join(dict.fromkeys(commits))
         between = f"{one.before.short} {look.marks.arrow} {one.first.short}"
-        head = [Span(between, "strong"), *([Span(moved, "dim")] if len({*commits}) > 1 else [])]
+        head = [TextSpan(between, "strong"), *([TextSpan(moved, "dim")] if len({*commits}) > 1 else [])]
         role: Role = "dim" if one.changed_by is ChangedBy.YOU else "warning"
-        yield Line([*join_with_dots(head, look), Span("  "), Span(text, role, is_data=True)], indent=2)
+        yield Line(
+            [*join_with_dots(head, look), TextSpan("  "), TextSpan(text, role, is_data=True)], indent=2
+        )

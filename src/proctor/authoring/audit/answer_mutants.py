@@ -9,7 +9,7 @@ from random import Random
 
 from proctor.authoring.audit.answer_spans import (
     FEWEST_WORDS,
-    Span,
+    TextRange,
     is_statement,
     protected_spans,
     sentence_spans,
@@ -17,8 +17,8 @@ from proctor.authoring.audit.answer_spans import (
     states_something,
 )
 from proctor.authoring.audit.mutant import (
-    Change,
     Operator,
+    PlantedFault,
     Recording,
     shorten_change,
     with_answer,
@@ -115,7 +115,7 @@ def _unconditional(answer: str, _: Random) -> Iterator[tuple[str, str]]:
     closed = protected_spans(answer)
     for span in statement_spans(answer):
         for match in _CONDITION.finditer(answer, span.start, span.end):
-            if not Span(*match.span()).meets(closed):
+            if not TextRange(*match.span()).meets(closed):
                 yield (
                     answer[: match.start()] + answer[match.end() :],
                     f"without {shorten_change(match[0].strip(' ,'))}",
@@ -147,7 +147,7 @@ def _only_polite(answer: str, _: Random) -> Iterator[tuple[str, str]]:
         yield _POLITE, "a polite text without any content"
 
 
-def _in_other_language(recording: Recording, random: Random) -> Iterator[Change]:
+def _in_other_language(recording: Recording, random: Random) -> Iterator[PlantedFault]:
     """Answer an English question in another language, with the facts of the answer but without its sentences."""
     for turn, answer in enumerate(recording.answers):
         question = recording.user_text(turn)
@@ -161,7 +161,7 @@ def _in_other_language(recording: Recording, random: Random) -> Iterator[Change]
             opening, introduction = _LANGUAGES[language]
             facts = facts_of(answer)
             text = f"{opening} {introduction} {', '.join(facts)}." if facts else opening
-            yield Change(
+            yield PlantedFault(
                 turn, f"in {language}: {shorten_change(text)}", partial(with_answer, recording, turn, text)
             )
 
@@ -170,20 +170,20 @@ def _words(text: str) -> set[str]:
     return set(_WORD.findall(text.lower()))
 
 
-def _each_turn(texts: Texts, recording: Recording, random: Random) -> Iterator[Change]:
+def _each_turn(texts: Texts, recording: Recording, random: Random) -> Iterator[PlantedFault]:
     for turn, answer in enumerate(recording.answers):
         for changed, fault in texts(answer, random):
             if changed.strip() and changed.split() != answer.split():
-                yield Change(turn, fault, partial(with_answer, recording, turn, changed))
+                yield PlantedFault(turn, fault, partial(with_answer, recording, turn, changed))
 
 
-def _previous(recording: Recording, _: Random) -> Iterator[Change]:
+def _previous(recording: Recording, _: Random) -> Iterator[PlantedFault]:
     """Give the answer of the previous turn again."""
     for turn in range(1, len(recording.answers)):
         before, now = recording.answers[turn - 1], recording.answers[turn]
         if before.strip() and now.strip() and before.lower().split() != now.lower().split():
             fault = f"the answer of turn {turn} again"
-            yield Change(turn, fault, partial(with_answer, recording, turn, before))
+            yield PlantedFault(turn, fault, partial(with_answer, recording, turn, before))
 
 
 OPERATORS = (

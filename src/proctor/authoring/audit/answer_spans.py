@@ -24,24 +24,24 @@ FEWEST_WORDS = 5
 _QUOTED = re.compile(r"[\"“”«»]")
 
 
-class Span(NamedTuple):
+class TextRange(NamedTuple):
     """A part of a text."""
 
     start: int
     end: int
 
-    def meets(self, others: Sequence[Span]) -> bool:
+    def meets(self, others: Sequence[TextRange]) -> bool:
         """Return whether it shares a character with any of `others`."""
         return any(self.start < other.end and other.start < self.end for other in others)
 
 
 @lru_cache(64)  # each operator reads the same answers
-def protected_spans(text: str) -> list[Span]:
+def protected_spans(text: str) -> list[TextRange]:
     """Return links, addresses and code, in which nothing is changed."""
-    return [Span(*match.span()) for match in _PROTECTED.finditer(text)]
+    return [TextRange(*match.span()) for match in _PROTECTED.finditer(text)]
 
 
-def sentence_spans(text: str) -> Iterator[Span]:
+def sentence_spans(text: str) -> Iterator[TextRange]:
     """Yield the sentences and lines of a text, without the mark of a list item."""
     for match in _SENTENCE.finditer(text):
         start, end = match.span()
@@ -49,11 +49,11 @@ def sentence_spans(text: str) -> Iterator[Span]:
         start += bullet.end() if bullet else 0
         start += len(text[start:end]) - len(text[start:end].lstrip())
         if start < end:
-            yield Span(start, end)
+            yield TextRange(start, end)
 
 
 @lru_cache(64)
-def statement_spans(text: str) -> list[Span]:
+def statement_spans(text: str) -> list[TextRange]:
     """Return the sentences that state something: no question, greeting, thanks, offer or request, and no quotation."""
     return [span for span in sentence_spans(text) if is_statement(text[span.start : span.end])]
 

@@ -24,8 +24,8 @@ from proctor.reports.content.text_blocks import (
     Look,
     Role,
     Row,
-    Span,
     Table,
+    TextSpan,
     text_line,
 )
 from proctor.schema.analysis.audit_result import AuditResult, CaseAudit, Fate
@@ -273,7 +273,11 @@ _LOST = (Column("case", is_name=True), Column("no longer caught"))
 def _class_row(label: str, one: ClassChange) -> Row:
     role: Role = "bad" if one.now < one.before else "good"
     return Row(
-        [[Span(label)], [Span(f"{one.before:,}/{one.made:,}")], [Span(f"{one.now:,}/{one.made:,}", role)]]
+        [
+            [TextSpan(label)],
+            [TextSpan(f"{one.before:,}/{one.made:,}")],
+            [TextSpan(f"{one.now:,}/{one.made:,}", role)],
+        ]
     )
 
 
@@ -285,4 +289,4 @@ def case_name(one: CaseAudit | MutantChange) -> str:
 def _lost_row(each: MutantChange, audit: AuditResult) -> Row:
     turn = "" if each.turn is None else f"turn {each.turn + 1}: "
     fault = f"{audit.operators[each.operator][0]}: {turn}{each.fault}"
-    return Row([[Span(case_name(each), is_data=True)], [Span(fault)]])
+    return Row([[TextSpan(case_name(each), is_data=True)], [TextSpan(fault)]])

@@ -35,8 +35,8 @@ from proctor.reports.content.text_blocks import (
     Look,
     Role,
     Row,
-    Span,
     Table,
+    TextSpan,
     text_line,
 )
 from proctor.reports.formats.error_report import write_error_report
@@ -310,7 +310,7 @@ def _row(label: str, score: MutationScore) -> Row:
         label, f"{score.caught:,}/{score.made:,}", share, f"{bounds(*score.interval, UNICODE)} %" if score.made else "–",
         ", ".join(filter(None, (word, errors))),
     ]  # fmt: skip
-    return Row([[Span(text, role if number in (2, 4) else "")] for number, text in enumerate(cells)])
+    return Row([[TextSpan(text, role if number in (2, 4) else "")] for number, text in enumerate(cells)])
 
 
 def _not_applicable(audit: AuditResult, *, everything: bool) -> Iterator[Block]:

@@ -16,7 +16,7 @@ from proctor.authoring.audit.null_agents import FOR_JUDGES
 from proctor.authoring.audit.proposals.propose import propose
 from proctor.authoring.audit.recordings import RunConversations, open_conversations, recordings_of
 from proctor.authoring.audit.stored_audit import store_audit, stored_run_of
-from proctor.engine.execution.run_recorder import Answers, StoredRun
+from proctor.engine.execution.run_recorder import Answers, ScoringRecord
 from proctor.engine.planning.set_plan import SetPlan
 from proctor.errors import SetupError, UnknownNameError, did_you_mean
 from proctor.judges.base import Judges
@@ -147,7 +147,7 @@ class _Judges:
         audit: AuditResult,
         cases: list[AuditedCase],
         seconds: float | None,
-        stored: StoredRun | None,
+        stored: ScoringRecord | None,
     ) -> list[AuditedCase]:
         """Ask the judges about the mutants that survive; return the cases with those that survive now.
 

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 from proctor.authoring.audit.mutant import (
     CallPlace,
-    Change,
     Events,
     Operator,
+    PlantedFault,
     Recording,
     calls_in,
     parts_of,
@@ -51,13 +51,13 @@ def _mark(call: FunctionCall) -> str:
     return code_mark(call.name or "(no name)")
 
 
-def _dropped(recording: Recording, _: Random) -> Iterator[Change]:
+def _dropped(recording: Recording, _: Random) -> Iterator[PlantedFault]:
     """Leave out a call; not one that is a step before an action by itself: `_no_step` makes that mutant."""
     steps = [id(step.places[0][1].call) for step in _steps(recording) if len(step.places) == 1]
     for turn, place in _all_calls(recording):
         if id(place.call) not in steps:
             fault = f"{_mark(place.call)} is not called"
-            yield Change(turn, fault, partial(_without, recording, [(turn, place)]))
+            yield PlantedFault(turn, fault, partial(_without, recording, [(turn, place)]))
 
 
 class _Step(NamedTuple):
@@ -90,16 +90,16 @@ def _changes(call: FunctionCall) -> bool:
     return _is_named(call, _CHANGING) and not _is_named(call, _READING)
 
 
-def _no_step(recording: Recording, _: Random) -> Iterator[Change]:
+def _no_step(recording: Recording, _: Random) -> Iterator[PlantedFault]:
     """Act without a step that comes before: no call of that tool is left before the action."""
     for turn, action, places in _steps(recording):
         fault = f"{code_mark(action)} is called without {_mark(places[0][1].call)} before it"
-        yield Change(turn, fault, partial(_without, recording, places))
+        yield PlantedFault(turn, fault, partial(_without, recording, places))
 
 
-def _added(recording: Recording, _: Random) -> Iterator[Change]:
+def _added(recording: Recording, _: Random) -> Iterator[PlantedFault]:
     for turn, events in enumerate(recording.turns):
-        yield Change(
+        yield PlantedFault(
             turn,
             f"{code_mark(_ADDED)} is called, too",
             partial(_with_more, turn, events, FunctionCall(name=_ADDED, args={})),
@@ -111,20 +111,20 @@ def _is_named(call: FunctionCall, words: frozenset[str]) -> bool:
     return not words.isdisjoint(word.lower() for word in re.findall(r"[A-Za-z][a-z]*", call.name or ""))
 
 
-def _repeated(recording: Recording, _: Random) -> Iterator[Change]:
+def _repeated(recording: Recording, _: Random) -> Iterator[PlantedFault]:
     """Call a tool that acts twice."""
     for turn, place in _all_calls(recording):
         if _is_named(place.call, _READING) or not _is_named(place.call, _ACTING):
             continue
         call = place.call.model_copy(update={"id": None})
-        yield Change(
+        yield PlantedFault(
             turn,
             f"{_mark(call)} is called twice",
             partial(_with_more, turn, recording.turns[turn], call, place.event + 1),
         )
 
 
-def _reordered(recording: Recording, _: Random) -> Iterator[Change]:
+def _reordered(recording: Recording, _: Random) -> Iterator[PlantedFault]:
     """Exchange neighbouring calls of different tools, unless both only read; calls in one event are parallel, without order."""
     for turn, events in enumerate(recording.turns):
         for first, second in pairwise(calls_in(events)):
@@ -133,10 +133,10 @@ def _reordered(recording: Recording, _: Random) -> Iterator[Change]:
             if _is_named(first.call, _READING) and _is_named(second.call, _READING):
                 continue
             text = f"{_mark(second.call)} is called before {_mark(first.call)}"
-            yield Change(turn, text, partial(_exchanged, turn, events, first, second))
+            yield PlantedFault(turn, text, partial(_exchanged, turn, events, first, second))
 
 
-def _other_tool(recording: Recording, _: Random) -> Iterator[Change]:
+def _other_tool(recording: Recording, _: Random) -> Iterator[PlantedFault]:
     for turn, place in _all_calls(recording):
         name = place.call.name or ""
         others = sorted({other.call.name or "" for _, other in _all_calls(recording)} - {name, ""})
@@ -150,7 +150,7 @@ def _other_tool(recording: Recording, _: Random) -> Iterator[Change]:
         )
 
 
-def _other_argument(recording: Recording, random: Random) -> Iterator[Change]:
+def _other_argument(recording: Recording, random: Random) -> Iterator[PlantedFault]:
     for turn, place in _all_calls(recording):
         for path, value in leaves(place.call.args or {}):
             changed = other_value(value, random)
@@ -159,7 +159,7 @@ def _other_argument(recording: Recording, random: Random) -> Iterator[Change]:
             yield _new_call(recording, turn, place, {"args": args}, text)
 
 
-def _missing_argument(recording: Recording, _: Random) -> Iterator[Change]:
+def _missing_argument(recording: Recording, _: Random) -> Iterator[PlantedFault]:
     for turn, place in _all_calls(recording):
         args = place.call.args or {}
         for name in args:
@@ -194,11 +194,13 @@ def _all_calls(recording: Recording) -> Iterator[tuple[int, CallPlace]]:
             yield turn, place
 
 
-def _new_call(recording: Recording, turn: int, place: CallPlace, update: dict[str, Any], text: str) -> Change:
+def _new_call(
+    recording: Recording, turn: int, place: CallPlace, update: dict[str, Any], text: str
+) -> PlantedFault:
     def make() -> dict[int, Events]:
         return {turn: replace_call(recording.turns[turn], place, place.call.model_copy(update=update))}
 
-    return Change(turn, text, make)
+    return PlantedFault(turn, text, make)
 
 
 def _without(recording: Recording, places: Sequence[tuple[int, CallPlace]]) -> dict[int, Events]:

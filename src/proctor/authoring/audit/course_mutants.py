@@ -11,9 +11,9 @@ from proctor.authoring.audit.answer_spans import states_something
 from proctor.authoring.audit.call_mutants import Path, dotted_path, leaves, other_value, replace_at
 from proctor.authoring.audit.mutant import (
     NO_WORK,
-    Change,
     Events,
     Operator,
+    PlantedFault,
     Recording,
     answer_with,
     calls_in,
@@ -30,10 +30,10 @@ _CHANGED, _UNEXPECTED = "changed", "unexpected"
 # --- State -----------------------------------------------------------------------------------------------------------
 
 
-def _missing_key(recording: Recording, _: Random) -> Iterator[Change]:
+def _missing_key(recording: Recording, _: Random) -> Iterator[PlantedFault]:
     for key in recording.state_keys:
         if not _is_accepted(recording, key, ABSENT):
-            yield Change(None, f"the state has no {code_mark(key)}", state=partial(_without_key, key))
+            yield PlantedFault(None, f"the state has no {code_mark(key)}", state=partial(_without_key, key))
 
 
 def _is_accepted(recording: Recording, key: str, value: object) -> bool:
@@ -50,7 +50,7 @@ def _with_value(path: Path, value: Any, state: dict[str, Any]) -> Any:
     return replace_at(state, path, value)
 
 
-def _wrong_value(recording: Recording, random: Random) -> Iterator[Change]:
+def _wrong_value(recording: Recording, random: Random) -> Iterator[PlantedFault]:
     """Change one value, at any depth; an empty list or object has none."""
     for key in recording.state_keys:
         value = (recording.state or {})[key]
@@ -59,10 +59,10 @@ def _wrong_value(recording: Recording, random: Random) -> Iterator[Change]:
             changed = _CHANGED if is_whole else other_value(before, random)
             fault = f"state {code_mark(dotted_path(path))}: {shorten_change(repr(before))} → {shorten_change(repr(changed))}"
             if not _is_accepted(recording, key, replace_at({key: value}, path, changed)[key]):
-                yield Change(None, fault, state=partial(_with_value, path, changed))
+                yield PlantedFault(None, fault, state=partial(_with_value, path, changed))
 
 
-def _stale(recording: Recording, _: Random) -> Iterator[Change]:
+def _stale(recording: Recording, _: Random) -> Iterator[PlantedFault]:
     """Keep the value that a key has at the beginning, where the case expects another."""
     for key in recording.state_keys:
         if key in recording.initial_state:
@@ -72,10 +72,10 @@ def _stale(recording: Recording, _: Random) -> Iterator[Change]:
             )
             if not is_right:
                 fault = f"state {code_mark(key)} is still {shorten_change(repr(before))}"
-                yield Change(None, fault, state=partial(_with_value, (key,), before))
+                yield PlantedFault(None, fault, state=partial(_with_value, (key,), before))
 
 
-def _extra_entry(recording: Recording, _: Random) -> Iterator[Change]:
+def _extra_entry(recording: Recording, _: Random) -> Iterator[PlantedFault]:
     """Add an entry to a list or an object; not where a matcher may allow it, and no key of the state itself: others may have any."""
     expected_state = recording.case.final_session_state or {}
     for key in recording.state_keys:
@@ -92,7 +92,7 @@ def _extra_entry(recording: Recording, _: Random) -> Iterator[Change]:
                 fault = (
                     f"state {code_mark(dotted_path(path))} has {shorten_change(repr(changed[-1]))} once more"
                 )
-            yield Change(None, fault, state=partial(_with_value, path, changed))
+            yield PlantedFault(None, fault, state=partial(_with_value, path, changed))
 
 
 def _containers(value: Any, path: Path) -> Iterator[tuple[Path, Any]]:
@@ -107,34 +107,36 @@ def _containers(value: Any, path: Path) -> Iterator[tuple[Path, Any]]:
 # --- Course of the conversation --------------------------------------------------------------------------------------
 
 
-def _skipped(recording: Recording, _: Random) -> Iterator[Change]:
+def _skipped(recording: Recording, _: Random) -> Iterator[PlantedFault]:
     """Do nothing in one of several turns: no call, and an answer without content. Not where the recorded one has none, too."""
     for turn, events in enumerate(recording.turns):
         has_content = calls_in(events) or states_something(recording.answers[turn])
         if len(recording.turns) > 1 and has_content:
-            yield Change(turn, f"only {NO_WORK!r}, and no call", partial(_only_saying, turn, NO_WORK))
+            yield PlantedFault(turn, f"only {NO_WORK!r}, and no call", partial(_only_saying, turn, NO_WORK))
 
 
-def _asked_again(recording: Recording, _: Random) -> Iterator[Change]:
+def _asked_again(recording: Recording, _: Random) -> Iterator[PlantedFault]:
     """Ask for the user's message again instead of acting on it; not where the recorded answer is a question, too."""
     for turn, message in enumerate(recording.messages):
         answer = recording.answers[turn].strip()
         if message.strip() and (answer or calls_in(recording.turns[turn])) and not answer.endswith("?"):
             text = f"Before I can do that: what exactly do you mean by {shorten_change(message)}?"
-            yield Change(turn, "a question about what the user stated", partial(_only_saying, turn, text))
+            yield PlantedFault(
+                turn, "a question about what the user stated", partial(_only_saying, turn, text)
+            )
 
 
 def _only_saying(turn: int, text: str) -> dict[int, Events]:
     return {turn: only_text(text)}
 
 
-def _not_asked(recording: Recording, _: Random) -> Iterator[Change]:
+def _not_asked(recording: Recording, _: Random) -> Iterator[PlantedFault]:
     """Act one turn early, without the question that the recorded agent asks first."""
     for turn, answer in enumerate(recording.answers[:-1]):
         following = recording.turns[turn + 1]
         if answer.rstrip().endswith("?") and not calls_in(recording.turns[turn]) and calls_in(following):
             fault = "the calls of the next turn, without asking first"
-            yield Change(turn, fault, partial(_early, recording, turn))
+            yield PlantedFault(turn, fault, partial(_early, recording, turn))
 
 
 def _early(recording: Recording, turn: int) -> dict[int, Events]:

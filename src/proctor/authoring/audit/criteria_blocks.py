@@ -14,8 +14,8 @@ from proctor.reports.content.text_blocks import (
     Line,
     Look,
     Row,
-    Span,
     Table,
+    TextSpan,
     text_line,
 )
 from proctor.schema.analysis.audit_result import AuditResult, Fate, Proposal
@@ -34,12 +34,12 @@ def criteria_lines(audit: AuditResult, *, everything: bool) -> Iterator[Block]:
     for metric in audit.idle_metrics:
         limit = "" if metric.threshold is None else f" (threshold {metric.threshold:g})"
         text = f"`{metric.name}`{limit} failed none of the mutants that it scored ({metric.scored:,})"
-        yield Line([Span(text, "warning")], record=(text,))
+        yield Line([TextSpan(text, "warning")], record=(text,))
     for metric in audit.metrics:
         if metric.varied:
             count = count_text(metric.varied, "recorded conversation")
             text = f"`{metric.name}` gave {count} another score or none the second time: what it catches may be chance"
-            yield Line([Span(text, "bad")], record=(text,))
+            yield Line([TextSpan(text, "bad")], record=(text,))
     yield from _threshold_lines(audit, everything=everything)
     yield from _left_out_metrics(audit)
 
@@ -81,7 +81,7 @@ def proposal_blocks(proposals: Sequence[Proposal], look: Look) -> Iterator[Block
     if not proposals:
         return
     heading = "changes that catch survivors (tried: every recorded conversation still passes)"
-    yield Line([Span(heading, "strong")], record=(heading,))
+    yield Line([TextSpan(heading, "strong")], record=(heading,))
     places = proposals_by_place(proposals)
     first_places = places if look.verbose else places[:_FEW]
     for place, changes in first_places:
@@ -105,7 +105,13 @@ def proposals_by_place(proposals: Sequence[Proposal]) -> list[tuple[str, list[Pr
 
 def _row(proposal: Proposal) -> Row:
     catches = f"{proposal.catches:,} of {proposal.of:,}"
-    return Row([[Span(proposal.change, is_data=True)], [Span(catches, "good")], [Span(proposal.note, "dim")]])
+    return Row(
+        [
+            [TextSpan(proposal.change, is_data=True)],
+            [TextSpan(catches, "good")],
+            [TextSpan(proposal.note, "dim")],
+        ]
+    )
 
 
 def snippets(changes: Sequence[Proposal]) -> Iterator[str]:

@@ -26,7 +26,17 @@ from proctor.common.safe_text import count_text
 from proctor.engine.planning.bound_metric import BoundMetric
 from proctor.reports.content.summary import bounds, percent
 from proctor.reports.content.symbols import UNICODE
-from proctor.reports.content.text_blocks import Block, Column, Gap, Line, Role, Row, Span, Table, text_line
+from proctor.reports.content.text_blocks import (
+    Block,
+    Column,
+    Gap,
+    Line,
+    Role,
+    Row,
+    Table,
+    TextSpan,
+    text_line,
+)
 from proctor.runs.estimate import votes_of
 from proctor.schema.analysis.audit_result import (
     ENOUGH,
@@ -320,7 +330,7 @@ def judge_blocks(audit: AuditResult, *, everything: bool) -> Iterator[Block]:
         yield text_line(_rates(one))
         if one.passes_everything:
             text = f"  it passes everything: it noticed none of {one.confusion.judge_passes:,} mutants"
-            yield Line([Span(text, "bad")], record=(text,))
+            yield Line([TextSpan(text, "bad")], record=(text,))
             continue
         if one.classes:
             yield _class_table(audit, one, everything=everything)
@@ -369,13 +379,13 @@ def _class_table(audit: AuditResult, one: JudgeAudit, *, everything: bool) -> Ta
 def _class_row(label: str, noticed: int, judged: int) -> Row:
     rate = true_fail_rate(Confusion(judge_passes=judged - noticed, both_fail=noticed))
     role: Role = "warning" if noticed < ENOUGH * judged else "good"
-    share = Span(f"{percent(noticed / judged)} %", role)
+    share = TextSpan(f"{percent(noticed / judged)} %", role)
     return Row(
         [
-            [Span(label)],
-            [Span(f"{noticed:,}/{judged:,}")],
+            [TextSpan(label)],
+            [TextSpan(f"{noticed:,}/{judged:,}")],
             [share],
-            [Span(f"{bounds(rate.low, rate.high, UNICODE)} %")],
+            [TextSpan(f"{bounds(rate.low, rate.high, UNICODE)} %")],
         ]
     )
 

@@ -26,7 +26,7 @@ from urllib.parse import quote, unquote, urlsplit
 from proctor.agents.base import Agent
 from proctor.common.safe_text import count_text
 from proctor.engine.planning.set_plan import SetPlan
-from proctor.reports.content.text_blocks import Block, Gap, Line, Span, text_line
+from proctor.reports.content.text_blocks import Block, Gap, Line, TextSpan, text_line
 from proctor.runs.arguments import AgentLike
 from proctor.runs.infer import infer
 from proctor.runs.load import load_agent
@@ -341,7 +341,7 @@ def leakage_of(data: Mapping[str, Any] | None) -> LeakageCheck | None:
 def leakage_blocks(check: LeakageCheck, *, everything: bool) -> Iterator[Block]:
     """Yield where the agent could see expected values, and what was looked at."""
     heading = _heading(check)
-    yield Line([Span(heading, "bad" if check.leaks else "")], record=(heading,))
+    yield Line([TextSpan(heading, "bad" if check.leaks else "")], record=(heading,))
     for leak in check.leaks:
         first_ids = leak.eval_ids if everything else leak.eval_ids[:_MOST_NAMED]
         names = ", ".join([*first_ids, *(["…"] if len(first_ids) < len(leak.eval_ids) else [])])

@@ -9,7 +9,7 @@ from random import Random
 from typing import Any
 
 from proctor.authoring.audit import answer_mutants, call_mutants, course_mutants, null_agents, wrong_facts
-from proctor.authoring.audit.mutant import Change, Events, Operator, Recording
+from proctor.authoring.audit.mutant import Events, Operator, PlantedFault, Recording
 from proctor.errors import UnknownNameError, did_you_mean
 from proctor.schema.analysis.audit_result import AGENTS
 from proctor.schema.evidence.convert_events import text_parts
@@ -81,7 +81,7 @@ def mutants_of(recording: Recording, operator: Operator, seed: int) -> Iterator[
         yield _mutant(recording, operator, change)
 
 
-def _mutant(recording: Recording, operator: Operator, change: Change) -> Mutant:
+def _mutant(recording: Recording, operator: Operator, change: PlantedFault) -> Mutant:
     events = change.events()
     turns = [events.get(index, turn) for index, turn in enumerate(recording.turns)]
     state = recording.state

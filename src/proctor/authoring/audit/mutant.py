@@ -163,7 +163,7 @@ def _plain(value: Any) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class PlantedFault:
     """One planted fault: which turns have other events, or which final state the session has."""
 
     turn: int | None
@@ -186,7 +186,7 @@ class Operator:
     """The fault in words, in the plural: `wrong numbers`."""
     family: str
     """`calls`, `answers`, `state`, `conversation`, or `agents` that must fail."""
-    find: Callable[[Recording, Random], Iterator[Change]]
+    find: Callable[[Recording, Random], Iterator[PlantedFault]]
     """Yields every fault that the operator can plant; none if it does not apply."""
 
 

@@ -12,7 +12,7 @@ from functools import partial
 from random import Random
 from typing import Any
 
-from proctor.authoring.audit.mutant import Change, Events, Operator, Recording, only_text
+from proctor.authoring.audit.mutant import Events, Operator, PlantedFault, Recording, only_text
 from proctor.schema.analysis.audit_result import AGENTS
 from proctor.schema.format.invocation import states_silence
 
@@ -59,12 +59,12 @@ def _other_recording(recording: Recording, turn: int) -> str:
     return recording.other[min(turn, len(recording.other) - 1)]
 
 
-def _agent(answer: Answer, text: str, recording: Recording, _: Random) -> Iterator[Change]:
+def _agent(answer: Answer, text: str, recording: Recording, _: Random) -> Iterator[PlantedFault]:
     """Yield the conversation with an agent, unless it may be the right behaviour."""
     if not recording.conversation or not _is_wrong(answer, recording):
         return
     events = partial(_in_every_turn, answer, recording)
-    yield Change(None, text, events, partial(_initial_state, recording))
+    yield PlantedFault(None, text, events, partial(_initial_state, recording))
 
 
 def _is_wrong(answer: Answer, recording: Recording) -> bool:

@@ -18,7 +18,7 @@ from proctor.authoring.audit.leakage import leakage_data, leakage_of
 from proctor.authoring.audit.mutant import Recording
 from proctor.authoring.audit.mutant_evidence import evidence_of, survivors_text
 from proctor.common.safe_text import count_text
-from proctor.engine.execution.run_recorder import StoredRun
+from proctor.engine.execution.run_recorder import ScoringRecord
 from proctor.errors import SetupError
 from proctor.reports.content.summary import percent
 from proctor.runs.setup.manifest import judging_of, planned_cases
@@ -60,7 +60,7 @@ _OUTCOMES = {Fate.CAUGHT: Outcome.PASSED, Fate.SURVIVED: Outcome.FAILED, Fate.ER
 
 def stored_run_of(
     prepared: Prepared, audit: AuditResult, cases: Sequence[AuditedCase], mutants: Sequence[str] | None
-) -> StoredRun | None:
+) -> ScoringRecord | None:
     """Return the audit as a run that has not begun; `None` without a store. `mutants` are those that were asked for.
 
     It begins before a judge is asked, so that each answer is stored when it arrives.
@@ -72,10 +72,10 @@ def stored_run_of(
     manifest.options = {**manifest.options, AUDIT: _settings(audit, cases, mutants)}
     judging = judging_of(prepared.plan, created_at=manifest.created_at)
     planned = planned_cases(prepared.plan)
-    return StoredRun(store, lambda _, committed: store.begin(manifest, planned, judging, committed))
+    return ScoringRecord(store, lambda _, committed: store.begin(manifest, planned, judging, committed))
 
 
-def store_audit(run: StoredRun, audit: AuditResult, cases: Sequence[AuditedCase]) -> str:
+def store_audit(run: ScoringRecord, audit: AuditResult, cases: Sequence[AuditedCase]) -> str:
     """Write what an audit found, and return its id.
 
     Raises:

@@ -14,16 +14,16 @@ from unicodedata import normalize
 
 from proctor.authoring.audit.answer_spans import (
     LETTER,
-    Span,
+    TextRange,
     occurs_in,
     protected_spans,
     replace_word,
     statement_spans,
 )
 from proctor.authoring.audit.mutant import (
-    Change,
     Events,
     Operator,
+    PlantedFault,
     Recording,
     replace_before_answer,
     texts_before_answer,
@@ -83,16 +83,16 @@ _GERMAN = re.compile(
 """Words of German, which capitalizes each noun."""
 _NAMES = ("Quentin Marlowe", "Isolde Varga", "Bexley Harrow", "Tamsin Okoro", "Corvin Delacroix")
 
-Values = Callable[[str], Iterable[tuple[Span, str]]]
+Values = Callable[[str], Iterable[tuple[TextRange, str]]]
 """Finds the values of one kind in a text."""
 
 
 @lru_cache(64)  # each operator reads the same answers
-def _plain_values(pattern: re.Pattern[str], text: str) -> Sequence[tuple[Span, str]]:
-    return [(Span(*match.span()), match[0]) for match in pattern.finditer(text)]
+def _plain_values(pattern: re.Pattern[str], text: str) -> Sequence[tuple[TextRange, str]]:
+    return [(TextRange(*match.span()), match[0]) for match in pattern.finditer(text)]
 
 
-def _numbers(text: str) -> Iterator[tuple[Span, str]]:
+def _numbers(text: str) -> Iterator[tuple[TextRange, str]]:
     """Yield numbers that are no part of a date, an amount or an id, and do not number a list item."""
     others = [span for find in (_dates, _amounts, _ids) for span, _ in find(text)]
     for span, value in _plain_values(_NUMBER, text):
@@ -103,20 +103,20 @@ def _numbers(text: str) -> Iterator[tuple[Span, str]]:
             yield span, value
 
 
-def _ids(text: str) -> Iterator[tuple[Span, str]]:
+def _ids(text: str) -> Iterator[tuple[TextRange, str]]:
     dates = [span for span, _ in _dates(text)]
     for span, value in _plain_values(_ID, text):
         if len(value) > 2 and not _NOT_AN_ID.fullmatch(value) and not span.meets(dates):
             yield span, value
 
 
-def _names(text: str) -> Iterator[tuple[Span, str]]:
+def _names(text: str) -> Iterator[tuple[TextRange, str]]:
     """Yield capitalized words within sentences; in a heading, or a line that may be one, every word is capitalized."""
     if _GERMAN.search(text):
         return
     whole = [span for span in statement_spans(text) if _is_prose(text[span.start : span.end])]
     for match in _NAME.finditer(text):
-        span = Span(*match.span("value"))
+        span = TextRange(*match.span("value"))
         if not _NO_NAMES.match(match["value"]) and span.meets(whole):
             yield span, match["value"]
 
@@ -191,21 +191,23 @@ def _other_name(value: str, random: Random) -> str:
 
 def _wrong(
     values: Values, other: Callable[[str, Random], str], recording: Recording, random: Random
-) -> Iterator[Change]:
+) -> Iterator[PlantedFault]:
     for turn, answer in enumerate(recording.answers):
         known = recording.user_text(turn)
         for value in _new_values(values, answer, known):
             changed = other(value, random)
             text = replace_word(answer, value, changed)
             if text != answer:
-                yield Change(turn, f"'{value}' → '{changed}'", partial(with_answer, recording, turn, text))
+                yield PlantedFault(
+                    turn, f"'{value}' → '{changed}'", partial(with_answer, recording, turn, text)
+                )
         events = recording.turns[turn]
         earlier = "\n".join(texts_before_answer(events))
         for value in _new_values(values, earlier, f"{known}\n{answer.lower()}") if earlier else ():
             changed = other(value, random)
             if replace_word(earlier, value, changed) != earlier:
                 fault = f"'{value}' → '{changed}' before the final response"
-                yield Change(turn, fault, partial(_changed_before, turn, events, value, changed))
+                yield PlantedFault(turn, fault, partial(_changed_before, turn, events, value, changed))
 
 
 def _new_values(values: Values, text: str, known: str) -> list[str]:

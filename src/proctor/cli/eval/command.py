@@ -10,7 +10,7 @@ import click
 from proctor.cli.command_base import SHOW, SectionedCommand, argument, common_options, option, report_options
 from proctor.cli.own_process import enable_garbage_collector
 from proctor.cli.run_flags import run_options
-from proctor.engine.run_options import OPTIONS, Group
+from proctor.engine.run_options import OPTIONS, OptionGroup
 
 ADK = "As in ADK"
 
@@ -35,18 +35,18 @@ _ADK_OPTIONS = [
     option("--eval_storage_uri", section=ADK, metavar="URI", help="Not supported: gs:// is refused."),
 ]  # fmt: skip
 _OPTIONS = [
-    option("--agent", "agents", section=Group.CASES.value, multiple=True, metavar="AGENT",
+    option("--agent", "agents", section=OptionGroup.CASES.value, multiple=True, metavar="AGENT",
            help="Agent to run; may be repeated: several agents are shown side by side."),
-    option("--set", "sets", section=Group.CASES.value, multiple=True, metavar="SET", help="Eval set to run; may be repeated."),
-    option("--failed", section=Group.CASES.value, metavar="RUN",
+    option("--set", "sets", section=OptionGroup.CASES.value, multiple=True, metavar="SET", help="Eval set to run; may be repeated."),
+    option("--failed", section=OptionGroup.CASES.value, metavar="RUN",
            help="Only the cases that did not pass in RUN: an id, the beginning of one, latest, latest~1, or a "
                 "report written with --report json=RUN."),
-    option("--watch", section=Group.CASES.value, is_flag=True,
+    option("--watch", section=OptionGroup.CASES.value, is_flag=True,
            help="Run again whenever the agent, a set or a config changes; Ctrl-C ends it."),
-    option("--estimate", section=Group.CASES.value, is_flag=True,
+    option("--estimate", section=OptionGroup.CASES.value, is_flag=True,
            help="Run nothing; show the expected calls, tokens and dollars, estimated from an earlier run of the sets."),
     run_options([name for name, declared in OPTIONS.items() if declared.flags], aliases=True),
-    option("--store", "stores", section=Group.RESULT.value, multiple=True, metavar="URL",
+    option("--store", "stores", section=OptionGroup.RESULT.value, multiple=True, metavar="URL",
            help="Where the run is kept: a path, a URL (postgresql://USER@HOST/DATABASE), or memory: for nowhere.  [the project's "
                 ".proctor/store.sqlite3]  With adk:DIR its results go to DIR/APP/.adk/eval_history, too."),
     report_options("--print_detailed_results"),

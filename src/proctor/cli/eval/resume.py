@@ -21,7 +21,7 @@ from proctor.cli.command_base import (
 )
 from proctor.cli.messages import problems_of
 from proctor.cli.run_flags import run_options
-from proctor.engine.run_options import OPTIONS, Group, Use, options_of
+from proctor.engine.run_options import OPTIONS, OptionGroup, Use, options_of
 from proctor.errors import SetupError, SetupProblems
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 HOW = "How to resume"
 _OPTIONS = [name for name in options_of(Use.RESUME) if OPTIONS[name].flags and name != "judge"]
-_LIMITS = [name for name in _OPTIONS if OPTIONS[name].group is Group.LIMITS]
+_LIMITS = [name for name in _OPTIONS if OPTIONS[name].group is OptionGroup.LIMITS]
 _KEPT = [name for name in _OPTIONS if name not in _LIMITS]
 
 EXAMPLES = """

@@ -19,7 +19,7 @@ from proctor.cli.command_base import (
     terminal_options,
 )
 from proctor.cli.run_flags import judge_options
-from proctor.engine.run_options import Group, Use, options_of
+from proctor.engine.run_options import OptionGroup, Use, options_of
 
 if TYPE_CHECKING:
     from proctor.cli.eval.execution import Execution, Start
@@ -44,7 +44,7 @@ proctor show 7f3k2c --judging 1           the original scores
 )
 @option(
     "--batch",
-    section=Group.EXECUTION.value,
+    section=OptionGroup.EXECUTION.value,
     is_flag=True,
     help="Ask LLM judges through the batch endpoint of OpenAI or Anthropic: half the price, within 24 hours.",
 )

@@ -23,8 +23,8 @@ from proctor.common.safe_text import clean, count_text
 from proctor.errors import SetupError
 
 if TYPE_CHECKING:
-    from proctor.authoring.adopt_adk import Compared, Comparison, Rewritten, Survey
-    from proctor.files.eval_sets.file_problems import Report
+    from proctor.authoring.adopt_adk import AdkComparison, AdkSurvey, Compared, Rewritten
+    from proctor.files.eval_sets.file_problems import FileCheck
     from proctor.schema.results.run_result import RunResult
 
 HOW = "How"
@@ -87,7 +87,7 @@ def adopt(folder: Path, *, write: bool, run_agents: bool) -> None:
 # --- Files found -------------------------------------------------------------------------------------------------------
 
 
-def _survey_lines(survey: Survey) -> Iterator[str]:
+def _survey_lines(survey: AdkSurvey) -> Iterator[str]:
     for agent in survey.agents:
         count = len(survey.sets_of(agent))
         yield f"AGENT    {agent}  {count_text(count, 'eval set')}"
@@ -106,7 +106,7 @@ def _survey_lines(survey: Survey) -> Iterator[str]:
         yield f"HISTORY  {count_text(count, 'result file')} of google-adk"
 
 
-def _file_lines(report: Report) -> Iterator[str]:
+def _file_lines(report: FileCheck) -> Iterator[str]:
     errors = [problem for problem in report.problems if problem.severity == "error"]
     doubts = len(report.problems) - len(errors)
     cases = f"  {count_text(report.cases, 'case')}" if report.cases else ""
@@ -152,11 +152,11 @@ Said = dict[tuple[str, str], "Compared"]
 """The latest outcome of each case in google-adk's history, by set and case."""
 
 
-def _compare(survey: Survey) -> Said:
+def _compare(survey: AdkSurvey) -> Said:
     from proctor.authoring.adopt_adk import compare_history
     from proctor.engine.execution.run_control import run_sync
 
-    compared: Comparison = run_sync(lambda: compare_history(survey.history))
+    compared: AdkComparison = run_sync(lambda: compare_history(survey.history))
     tells_all = len(compared.cases) <= MOST_SAME or common().verbose
     for one in compared.cases:
         if one.causes or tells_all:
@@ -187,7 +187,7 @@ def _comparison_line(one: Compared) -> str:
 # --- New runs ----------------------------------------------------------------------------------------------------------
 
 
-def _run(survey: Survey, *, run_agents: bool) -> list[RunResult]:
+def _run(survey: AdkSurvey, *, run_agents: bool) -> list[RunResult]:
     """Run each agent on its sets, if both are usable."""
     todo = [(agent, sets) for agent in survey.agents if (sets := survey.sets_of(agent))]
     if not todo:

@@ -13,7 +13,7 @@ import click
 
 from proctor.cli.command_base import (
     SHOW,
-    Number,
+    NumberType,
     SectionedCommand,
     argument,
     common,
@@ -71,9 +71,9 @@ proctor audit booking.evalset.json --judge openai:gpt-5 --max-judge-calls 100
     help="Make only these mutants: families (calls, answers, state, conversation) or operators such as wrong-number, "
     "separated by commas.  [all]",
 )
-@option("--seed", section=HOW, type=Number(least=0), default=0, metavar="N",
+@option("--seed", section=HOW, type=NumberType(least=0), default=0, metavar="N",
         help="Choose other mutants where there are many.  [0]")  # fmt: skip
-@option("--fail-under", section=HOW, type=Number(float, least=0, most=1), metavar="SHARE",
+@option("--fail-under", section=HOW, type=NumberType(float, least=0, most=1), metavar="SHARE",
         help="Exit with 1 if a smaller share of the mutants is caught, an agent that does nothing passes a case, the recorded "
              "conversation of a case does not pass, or --agent could see expected values.")  # fmt: skip
 @option("--baseline", section=HOW, type=click.Path(path_type=Path), metavar="FILE",

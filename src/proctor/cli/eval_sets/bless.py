@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from proctor.cli.command_base import Number, SectionedCommand, argument, common_options, option, store_option
+from proctor.cli.command_base import (
+    NumberType,
+    SectionedCommand,
+    argument,
+    common_options,
+    option,
+    store_option,
+)
 from proctor.cli.file_changes import show_audit, show_changes
 from proctor.cli.messages import is_sure, notify, show_setup_error
 from proctor.common.safe_text import clean, count_text
@@ -30,7 +37,7 @@ proctor bless 7f3k2c --dry-run           only show what would change
 @option(
     "--trial",
     section=WHICH,
-    type=Number(least=1),
+    type=NumberType(least=1),
     metavar="N",
     help="Learn from this trial, where a case's trials did not go alike.",
 )

@@ -14,11 +14,11 @@ from proctor.cli.command_base import SectionedCommand, argument, common, common_
 from proctor.cli.messages import SETUP_ERROR
 from proctor.cli.run_flags import run_option, run_options
 from proctor.common.safe_text import clean, clean_json, count_text
-from proctor.engine.run_options import Group
+from proctor.engine.run_options import OptionGroup
 from proctor.errors import SetupError
 
 if TYPE_CHECKING:
-    from proctor.files.eval_sets.file_problems import Report
+    from proctor.files.eval_sets.file_problems import FileCheck
 
 EXAMPLES = """
 proctor check booking.evalset.json test_config.json
@@ -34,7 +34,7 @@ _PASSED_OVER = {"node_modules", "__pycache__", "venv", "build", "dist"}
 @argument("files", nargs=-1, required=True, metavar="FILE...")
 @option("--json", "as_json", section="What to show", is_flag=True, help="The result as JSON.")
 @run_options(["allow_duplicate_ids", "allow_unknown_keys", "warnings_as_errors", "allow_unasserted"])
-@run_option("config", section=Group.PROBLEMS.value, unset="the one that a run would find")
+@run_option("config", section=OptionGroup.PROBLEMS.value, unset="the one that a run would find")
 @common_options
 @click.pass_context
 def check(
@@ -90,7 +90,7 @@ def check(
     ctx.exit(0 if all(report.usable for report in reports) else SETUP_ERROR)
 
 
-def _in_folders(files: Sequence[str], accepted: Mapping[str, bool]) -> Iterator[Report]:
+def _in_folders(files: Sequence[str], accepted: Mapping[str, bool]) -> Iterator[FileCheck]:
     """Check the eval files in the folders among `files`, recognized by their names or their content."""
     from proctor.files.eval_sets.file_problems import check_file
     from proctor.files.eval_sets.selectors import CONFIG_NAMES, SET_SUFFIXES
@@ -114,7 +114,7 @@ def _candidates(folder: Path) -> Iterator[Path]:
         yield from filter(may_be_read, paths)
 
 
-def _as_text(reports: Sequence[Report]) -> Iterator[str]:
+def _as_text(reports: Sequence[FileCheck]) -> Iterator[str]:
     for report in reports:
         yield from map(str, report.problems)
         if report.usable:
@@ -123,7 +123,7 @@ def _as_text(reports: Sequence[Report]) -> Iterator[str]:
         yield _total(reports)
 
 
-def _total(reports: Sequence[Report]) -> str:
+def _total(reports: Sequence[FileCheck]) -> str:
     severities = [problem.severity for report in reports for problem in report.problems]
     errors = severities.count("error")
     unreadable = sum(not report.readable for report in reports)
@@ -134,12 +134,12 @@ def _total(reports: Sequence[Report]) -> str:
     return f"{count_text(len(reports), 'file')}: {bad}; {counts}"
 
 
-def _what_was_checked(report: Report) -> str:
+def _what_was_checked(report: FileCheck) -> str:
     counted = {"eval set result": "case", "conversation scenarios": "scenario"}.get(report.kind, "case")
     return f"{report.kind}, {count_text(report.cases, counted)}" if report.cases else report.kind
 
 
-def _as_json(reports: Sequence[Report]) -> str:
+def _as_json(reports: Sequence[FileCheck]) -> str:
     data = {
         "readable": all(report.readable for report in reports),
         "usable": all(report.usable for report in reports),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from proctor.cli.command_base import (
-    Number,
+    NumberType,
     SectionedCommand,
     SectionedGroup,
     argument,
@@ -206,7 +206,7 @@ proctor eval-set generate my_agent > scenarios.json
 @option(
     "--count",
     section=WHAT,
-    type=Number(least=1, most=200),
+    type=NumberType(least=1, most=200),
     metavar="N",
     help="The number of scenarios.  [5]",
 )
@@ -240,7 +240,7 @@ proctor eval-set generate my_agent > scenarios.json
 )
 @option("-y", "--yes", section=HOW, is_flag=True, help="Keep all of them without asking.")
 @option("--dry-run", section=HOW, is_flag=True, help="Only show them; write nothing.")
-@option("--max-cost", section=HOW, type=Number(float, above=0), metavar="USD",
+@option("--max-cost", section=HOW, type=NumberType(float, above=0), metavar="USD",
         help="Spend at most USD on the model; write what it has returned until then.")  # fmt: skip
 @parents_option(HOW)
 @common_options

@@ -17,7 +17,7 @@ from proctor.analysis.compare.comparison_report import WRITERS, Writer, write_co
 from proctor.analysis.compare.sides import find_run
 from proctor.cli.command_base import (
     SHOW,
-    Number,
+    NumberType,
     SectionedCommand,
     argument,
     common_options,
@@ -61,7 +61,7 @@ proctor compare --baseline baselines/main.json latest
 @option(
     "--margin",
     section=HOW,
-    type=Number(float, above=0, below=1),
+    type=NumberType(float, above=0, below=1),
     metavar="D",
     help="Require proof that the pass rate did not drop by more than this.  [as the candidate was run, or 0.05: 5 points, "
     "not required]",
@@ -87,7 +87,7 @@ proctor compare --baseline baselines/main.json latest
 @option(
     "--confidence",
     section=HOW,
-    type=Number(float, above=0.5, below=1),
+    type=NumberType(float, above=0.5, below=1),
     default=0.95,
     metavar="C",
     help="One minus the probability of a false regression.  [0.95]",

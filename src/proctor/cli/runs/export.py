@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from proctor.cli.command_base import (
-    Number,
+    NumberType,
     SectionedCommand,
     argument,
     common_options,
@@ -61,7 +61,7 @@ proctor export 7f3k2c --format adk --output results/
 @option(
     "--judging",
     section=WHAT,
-    type=Number(least=1),
+    type=NumberType(least=1),
     metavar="N",
     help="The verdicts of scoring N.  [the last]",
 )

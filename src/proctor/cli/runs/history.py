@@ -9,7 +9,7 @@ import click
 
 from proctor.cli.command_base import (
     SHOW,
-    Number,
+    NumberType,
     SectionedCommand,
     argument,
     common_options,
@@ -17,7 +17,7 @@ from proctor.cli.command_base import (
     store_option,
     terminal_options,
 )
-from proctor.cli.runs.times import Moment
+from proctor.cli.runs.times import MomentType
 
 if TYPE_CHECKING:
     from proctor.schema.analysis.history import RunHistory
@@ -60,14 +60,14 @@ proctor history --metric response_match_score
 @option(
     "--since",
     section=WHICH,
-    type=Moment(),
+    type=MomentType(),
     metavar="WHEN",
     help="Only runs that began then or later: 30d (ago), yesterday, 2026-11-20.",
 )
 @option(
     "--limit",
     section=WHICH,
-    type=Number(least=0),
+    type=NumberType(least=0),
     default=LIMIT,
     metavar="N",
     help=f"At most the newest N runs; 0: all.  [{LIMIT}]",

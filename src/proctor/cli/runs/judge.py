@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from proctor.cli.command_base import (
-    Number,
+    NumberType,
     SectionedCommand,
     SectionedGroup,
     argument,
@@ -65,7 +65,7 @@ proctor judge calibrate latest --labels labels.csv --json
 @option(
     "--held-out",
     section=HOW,
-    type=Number(float, above=0, most=1),
+    type=NumberType(float, above=0, most=1),
     default=0.5,
     metavar="SHARE",
     help="The share of the labelled cases that the figures are computed from; the others are for developing the judge.  [0.5]",
@@ -73,7 +73,7 @@ proctor judge calibrate latest --labels labels.csv --json
 @option(
     "--confidence",
     section=HOW,
-    type=Number(float, above=0, below=1),
+    type=NumberType(float, above=0, below=1),
     default=0.95,
     metavar="C",
     help="The confidence level of the intervals.  [0.95]",
@@ -142,11 +142,11 @@ proctor judge label latest rome --fail --rubric polite --metric rubric_based_fin
 @option(
     "--trial",
     section=WHAT,
-    type=Number(least=1),
+    type=NumberType(least=1),
     metavar="N",
     help="The trial, if there are several.",
 )
-@option("--turn", section=WHAT, type=Number(least=1), metavar="N", help="The turn.  [the whole trial]")
+@option("--turn", section=WHAT, type=NumberType(least=1), metavar="N", help="The turn.  [the whole trial]")
 @option("--rubric", "rubric_id", section=WHAT, metavar="ID", help="The rubric.")
 @option(
     "--metric",

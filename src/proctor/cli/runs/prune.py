@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from proctor.cli.command_base import Number, SectionedCommand, common_options, option, store_option
+from proctor.cli.command_base import NumberType, SectionedCommand, common_options, option, store_option
 from proctor.cli.messages import is_sure, notify
 from proctor.cli.runs.times import Age
 from proctor.common.safe_text import clean, clean_json, count_text
@@ -33,7 +33,7 @@ proctor prune --run 7f3k2c
 
 
 @click.command("prune", cls=SectionedCommand, examples=EXAMPLES)
-@option("--keep", section=WHICH, type=Number(least=0), metavar="N", help="All but the newest N.")
+@option("--keep", section=WHICH, type=NumberType(least=0), metavar="N", help="All but the newest N.")
 @option(
     "--older-than",
     section=WHICH,

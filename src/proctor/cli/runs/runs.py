@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from proctor.cli.command_base import (
-    Number,
+    NumberType,
     SectionedCommand,
     common_options,
     option,
     store_option,
     terminal_options,
 )
-from proctor.cli.runs.times import Moment
+from proctor.cli.runs.times import MomentType
 
 if TYPE_CHECKING:
     from proctor.reports.content.run_list import ListedRun
@@ -72,12 +72,12 @@ proctor runs --json
 @option(
     "--since",
     section=WHICH,
-    type=Moment(),
+    type=MomentType(),
     metavar="WHEN",
     help="Only runs that began then or later: 7d (ago), yesterday, 2026-11-20, '2026-11-20 14:00'.",
 )
 @option("--starred", section=WHICH, is_flag=True, help="Only runs with a star (the web page gives it).")
-@option("--until", section=WHICH, type=Moment(), metavar="WHEN", help="Only runs that began before.")
+@option("--until", section=WHICH, type=MomentType(), metavar="WHEN", help="Only runs that began before.")
 @option(
     "--kind",
     section=WHICH,
@@ -88,7 +88,7 @@ proctor runs --json
 @option(
     "--limit",
     section=SHOW,
-    type=Number(least=0),
+    type=NumberType(least=0),
     metavar="N",
     help=f"At most N runs; 0: all.  [{LIMIT}; with --json all]",
 )

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 
 from proctor.cli.command_base import (
-    Number,
+    NumberType,
     SectionedCommand,
     argument,
     common,
@@ -30,7 +30,7 @@ from proctor.common.safe_text import clean_json
 from proctor.errors import SetupError, UnknownNameError
 
 if TYPE_CHECKING:
-    from proctor.reports.content.case_data import CaseView
+    from proctor.reports.content.case_data import StoredCase
     from proctor.reports.content.run_list import ListedRun
     from proctor.schema.results.run_result import CaseResult, RunResult
     from proctor.stores.base import Store
@@ -54,7 +54,7 @@ proctor show 9q95hq two_turn_booking     of an audit: the mutants that this case
 @option(
     "--judging",
     section=SHOW,
-    type=Number(least=1),
+    type=NumberType(least=1),
     metavar="N",
     help="The verdicts of scoring N; 1 is the run's own, each `proctor score` adds one.  [the last]",
 )
@@ -62,7 +62,7 @@ proctor show 9q95hq two_turn_booking     of an audit: the mutants that this case
     "--trial",
     "trials",
     section=SHOW,
-    type=Number(least=1),
+    type=NumberType(least=1),
     multiple=True,
     metavar="N",
     help="Of a case: only this trial; may be repeated.",
@@ -76,7 +76,7 @@ proctor show 9q95hq two_turn_booking     of an audit: the mutants that this case
 @option(
     "--wait-timeout",
     section=SHOW,
-    type=Number(float, least=0),
+    type=NumberType(float, least=0),
     default=3600.0,
     metavar="S",
     help="With --wait: show the run as it is after S seconds, and exit with 3.  [3600]",
@@ -300,7 +300,7 @@ def _trial_indexes(numbers: Sequence[int], case: CaseResult) -> list[int]:
     return [number - 1 for number in numbers]
 
 
-def _as_json(view: CaseView) -> str:
+def _as_json(view: StoredCase) -> str:
     """Return the case as in the JSON report, with all its scorings."""
     trials = [trial for trial in view.case.trials if not view.trials or trial.number in view.trials]
     data = {

@@ -27,7 +27,7 @@ class Age(click.ParamType):  # type: ignore[type-arg]  # generic for some releas
         return age
 
 
-class Moment(click.ParamType):  # type: ignore[type-arg]  # generic for some releases of click only
+class MomentType(click.ParamType):  # type: ignore[type-arg]  # generic for some releases of click only
     """A point in time: a date, a date with a time, `today`, `yesterday`, or an age (`7d`)."""
 
     name = "when"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from proctor.cli.command_base import (
-    Number,
+    NumberType,
     SectionedCommand,
     SectionedGroup,
     argument,
@@ -54,9 +54,9 @@ OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4318 python my_agent.py    in anoth
 @option("--listen", section=WHERE, metavar="HOST:PORT", default="127.0.0.1:4318",
         help="Where to listen; port 0 is any that is free. Beyond this machine only with a token in "
              "PROCTOR_TRACE_TOKEN.  [127.0.0.1:4318]")  # fmt: skip
-@option("--max-requests", "count", old=("--count",), section=END, type=Number(least=1), metavar="N",
+@option("--max-requests", "count", old=("--count",), section=END, type=NumberType(least=1), metavar="N",
         help="Stop after N requests.")  # fmt: skip
-@option("--max-time", "seconds", old=("--for",), section=END, type=Number(float, above=0), metavar="S",
+@option("--max-time", "seconds", old=("--for",), section=END, type=NumberType(float, above=0), metavar="S",
         help="Stop after S seconds.  [until Ctrl-C]")  # fmt: skip
 @common_options
 def receive(path: Path, *, listen: str, count: int | None, seconds: float | None) -> None:

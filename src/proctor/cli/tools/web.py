@@ -7,7 +7,14 @@ from typing import Any
 
 import click
 
-from proctor.cli.command_base import Number, SectionedCommand, argument, common_options, option, store_option
+from proctor.cli.command_base import (
+    NumberType,
+    SectionedCommand,
+    argument,
+    common_options,
+    option,
+    store_option,
+)
 
 WHERE, WHO = "Where it listens", "Who may use it"
 
@@ -26,7 +33,7 @@ proctor web --host 0.0.0.0 --token-file ~/.proctor-token
 )  # fmt: skip
 @option("--host", section=WHERE, metavar="HOST", default="127.0.0.1",
         help="The address to listen at; one that others can reach needs a token.  [127.0.0.1]")  # fmt: skip
-@option("--port", section=WHERE, metavar="PORT", type=Number(least=0, most=65_535), default=8000,
+@option("--port", section=WHERE, metavar="PORT", type=NumberType(least=0, most=65_535), default=8000,
         help="The port; 0: any that is free.  [8000]")  # fmt: skip
 @option("--open", "opens", section=WHERE, is_flag=True, help="Open a browser.")
 @option("--adk-ui", "adk_ui", section=WHERE, is_flag=True,

@@ -15,7 +15,7 @@ from proctor.files.eval_sets.selectors import require_new_set_id, require_path_s
 from proctor.files.eval_sets.source import load_eval_set_text
 from proctor.schema.format.case import EvalCase, EvalSet
 from proctor.schema.serialize import to_adk_json
-from proctor.stores.object_store import ChangedMeanwhileError, Documents
+from proctor.stores.object_store import ConcurrentWriteError, Documents
 
 SUFFIX = ".evalset.json"
 _ATTEMPTS = 20
@@ -79,7 +79,7 @@ class CasesInSets(EvalSetsManager):
     def _change(self, app_name: str, eval_set_id: str, change: Callable[[list[EvalCase]], None]) -> None:
         """Change the cases of a set, based on its current content if another process has changed it."""
         for _ in range(_ATTEMPTS):
-            with self._changing, self._exclusive_access(app_name), suppress(ChangedMeanwhileError):
+            with self._changing, self._exclusive_access(app_name), suppress(ConcurrentWriteError):
                 version = self._version(app_name, eval_set_id)
                 eval_set = self.get_eval_set(app_name, eval_set_id)
                 if eval_set is None:
@@ -148,7 +148,7 @@ class SetsInDocuments(CasesInSets):
             with set_up():
                 self._documents.save(path, eval_set, version=version)
         except InvalidSetupError as error:
-            if isinstance(error.problems[0], ChangedMeanwhileError):
+            if isinstance(error.problems[0], ConcurrentWriteError):
                 raise error.problems[0] from None
             raise
 

@@ -125,10 +125,13 @@ async def _evaluate(request: EvaluationRequest, prepared: Prepared) -> RunResult
 
 
 def _warn_of_old_formats(prepared: Prepared) -> None:
-    from proctor.files.eval_sets.documents import Kind
+    from proctor.files.eval_sets.documents import DocumentKind
 
     for planned_set in prepared.plan.sets:
-        if (kind := getattr(planned_set.source, "kind", None)) in (Kind.OLD_TURNS, Kind.OLD_CASES):
+        if (kind := getattr(planned_set.source, "kind", None)) in (
+            DocumentKind.OLD_TURNS,
+            DocumentKind.OLD_CASES,
+        ):
             path = planned_set.source.label
             message = (
                 f"{path} is an {kind}; this writes it as an eval set: proctor migrate {path} NEW.evalset.json"

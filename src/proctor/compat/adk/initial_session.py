@@ -14,7 +14,7 @@ from proctor.compat.adk.argument_errors import setup_error
 from proctor.engine.planning.plan import Plan
 from proctor.engine.planning.set_plan import CaseSource
 from proctor.files.eval_sets.convert import read_initial_session
-from proctor.files.eval_sets.documents import Kind
+from proctor.files.eval_sets.documents import DocumentKind
 from proctor.runs.load import load_agent
 from proctor.schema.format.case import EvalCase, SessionInput
 
@@ -37,7 +37,7 @@ def start_in(plan: Plan, initial_session_file: str | os.PathLike[str]) -> None:
     data = {"app_name": "", "user_id": "", **(read_initial_session(Path(initial_session_file)) or {})}
     session = SessionInput.model_validate(data)
     for planned_set in plan.sets:
-        if (kind := getattr(planned_set.source, "kind", None)) is not Kind.OLD_TURNS:
+        if (kind := getattr(planned_set.source, "kind", None)) is not DocumentKind.OLD_TURNS:
             name = planned_set.source.label or planned_set.source.eval_set_id
             message = (
                 f"initial_session_file: it is for old lists of turns, and {name} is an {kind or 'eval set'}"
@@ -52,7 +52,7 @@ class _StartingIn:
     def __init__(self, source: CaseSource, session: SessionInput) -> None:
         self._source, self._session = source, session
         self.eval_set_id, self.label = source.eval_set_id, source.label
-        self.kind = Kind.OLD_TURNS
+        self.kind = DocumentKind.OLD_TURNS
 
     def ids(self) -> Sequence[str]:
         """The ids of all cases, in order."""

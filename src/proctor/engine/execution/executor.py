@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Generic, TypeVar
 
 from proctor.common import process_exit
-from proctor.engine.trial.deadlines import Deadlines, Slot, TimedSteps
+from proctor.engine.trial.deadlines import Deadlines, TimedSteps, TrialSlot
 
 Job = TypeVar("Job")
 Done = TypeVar("Done")
@@ -30,9 +30,9 @@ class LocalExecutor(Generic[Job, Done]):
 
     def __init__(
         self,
-        work: Callable[[Job, Slot], Awaitable[Done]],
+        work: Callable[[Job, TrialSlot], Awaitable[Done]],
         *,
-        abandoned: Callable[[Job, Slot], Done],
+        abandoned: Callable[[Job, TrialSlot], Done],
         on_done: Callable[[Done], None],
         commit: Callable[[Done], Awaitable[None]] | None = None,
         concurrency: int,
@@ -44,11 +44,11 @@ class LocalExecutor(Generic[Job, Done]):
         self._work, self._abandoned, self._on_done, self._commit = work, abandoned, on_done, commit
         self._concurrency = concurrency
         self._shortest = shortest_timeout
-        self._active: dict[Slot, Job] = {}
-        self._aside: set[Slot] = set()
+        self._active: dict[TrialSlot, Job] = {}
+        self._aside: set[TrialSlot] = set()
         self._most_aside = most_aside
         self._commits_aside = commits_aside
-        self._given_up: set[Slot] = set()
+        self._given_up: set[TrialSlot] = set()
         self._wake: asyncio.Future[None] | None = None
         self._error: BaseException | None = None
         self.abandoned: set[asyncio.Task[None]] = set()
@@ -90,7 +90,7 @@ class LocalExecutor(Generic[Job, Done]):
         """The number of jobs that have a place: at most `concurrency`. Another thread may read it."""
         return max(0, len(self._active) - len(self._aside))
 
-    def set_aside(self, slot: Slot) -> None:
+    def set_aside(self, slot: TrialSlot) -> None:
         """Give the place of a job that only waits for a judge or its commit to the next job."""
         self._aside.add(slot)
         self._wake_up()
@@ -115,12 +115,12 @@ class LocalExecutor(Generic[Job, Done]):
 
     def _start(self, job: Job, deadlines: Deadlines, loop: asyncio.AbstractEventLoop) -> None:
         # Nothing here may refer back to the slot: a cycle per trial would keep its evidence until the next collection.
-        slot = Slot()
+        slot = TrialSlot()
         self._active[slot] = job
         deadlines.add(slot)
         slot.task = loop.create_task(TimedSteps(self._run_job(job, slot, deadlines), slot))
 
-    async def _run_job(self, job: Job, slot: Slot, deadlines: Deadlines) -> None:
+    async def _run_job(self, job: Job, slot: TrialSlot, deadlines: Deadlines) -> None:
         process_exit.contain_exits()
         try:
             outcome = await self._work(job, slot)
@@ -139,7 +139,7 @@ class LocalExecutor(Generic[Job, Done]):
             self._settle(slot, outcome)
             slot.task = None  # or slot, task and steps would keep each other until the next collection
 
-    def _abandon(self, slot: Slot) -> None:
+    def _abandon(self, slot: TrialSlot) -> None:
         """Record the outcome of a job that ignored its cancellation, and leave its task behind."""
         if slot.task is not None:
             self.abandoned.add(slot.task)
@@ -153,7 +153,7 @@ class LocalExecutor(Generic[Job, Done]):
         committing.add_done_callback(self._commits.discard)
 
     async def _commit_and_settle(
-        self, slot: Slot, outcome: Done, commit: Callable[[Done], Awaitable[None]]
+        self, slot: TrialSlot, outcome: Done, commit: Callable[[Done], Awaitable[None]]
     ) -> None:
         try:
             await commit(outcome)
@@ -162,19 +162,19 @@ class LocalExecutor(Generic[Job, Done]):
         else:
             self._settle(slot, outcome)
 
-    def _fail(self, slot: Slot, error: BaseException) -> None:
+    def _fail(self, slot: TrialSlot, error: BaseException) -> None:
         """End the whole run with `error`, which is an error of Proctor, not of the agent."""
         self._error = self._error or error
         self._release(slot)
 
-    def _settle(self, slot: Slot, outcome: Done) -> None:
+    def _settle(self, slot: TrialSlot, outcome: Done) -> None:
         try:
             self._on_done(outcome)
         except BaseException as error:  # noqa: BLE001 - reported to the caller of the executor
             self._error = self._error or error
         self._release(slot)
 
-    def _release(self, slot: Slot) -> None:
+    def _release(self, slot: TrialSlot) -> None:
         """Give a slot back and let the loop start the next job."""
         self._active.pop(slot, None)
         self._aside.discard(slot)

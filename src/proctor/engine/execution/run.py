@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from proctor.agents.base import Agent, AgentInfo
 from proctor.engine.execution.executor import MOST_ASIDE, LocalExecutor
 from proctor.engine.execution.run_control import DRAIN, Progress
-from proctor.engine.execution.run_recorder import StoredRun
+from proctor.engine.execution.run_recorder import ScoringRecord
 from proctor.engine.execution.trial_queue import CaseState, TrialQueue, TrialState
 from proctor.engine.execution.worker_engine import EngineError
 from proctor.engine.execution.workers import WorkerPool
@@ -44,7 +44,7 @@ class Run:
     """The warnings that concern the criteria; they are in `warnings`, too."""
     unreadable: list[SetSummary] = field(default_factory=list)
     """Sets that could not be read; the other sets run without them."""
-    stored: StoredRun | None = None
+    stored: ScoringRecord | None = None
     """The store that receives each trial as it ends; without one the result keeps everything in memory."""
     _results: list[CaseResult] = field(default_factory=list)
     _counts: Counter[Outcome] = field(default_factory=Counter)
@@ -328,7 +328,7 @@ class Run:
             self._store_summary(run, self.stored, not_run)
         self.progress.run_finished(run)
 
-    def _store_summary(self, run: RunResult, stored: StoredRun, not_run: int) -> None:
+    def _store_summary(self, run: RunResult, stored: ScoringRecord, not_run: int) -> None:
         """Write the summary of the run; the records that were written before stay readable if this fails."""
         from proctor.schema.results.manifest import RunSummary  # heavy, and only of use where a run is kept
 

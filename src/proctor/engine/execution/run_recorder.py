@@ -42,7 +42,7 @@ def cases_in_error(store: Store, run_id: str, judging: int) -> set[int]:
     return positions
 
 
-class StoredRun:
+class ScoringRecord:
     """One scoring of one run, and the store that it is written to."""
 
     def __init__(
@@ -221,7 +221,7 @@ _NEWEST = 1000
 class Answers:
     """The cache of judges' answers in the store of a run (see `AnswerCache`)."""
 
-    def __init__(self, stored: StoredRun) -> None:
+    def __init__(self, stored: ScoringRecord) -> None:
         self._stored = stored
         self._newest: dict[str, bytes] = {}
 

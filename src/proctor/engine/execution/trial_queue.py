@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from proctor.engine.execution.run_control import StoppingRule
-from proctor.engine.execution.run_recorder import StoredRun
+from proctor.engine.execution.run_recorder import ScoringRecord
 from proctor.engine.planning.bound_metric import BoundMetric
 from proctor.engine.planning.plan import Plan
 from proctor.engine.planning.set_plan import SetPlan
@@ -187,7 +187,7 @@ class TrialState:
             return kept_json(self.trial)
         return self.evidence
 
-    def store_evidence(self, stored: StoredRun) -> None:
+    def store_evidence(self, stored: ScoringRecord) -> None:
         """Hand the new evidence to the store; the first trial of a case stores the case, too."""
         if self.evidence is not None or self.trial is None:
             return
@@ -274,7 +274,7 @@ class TrialQueue:
     """Hands out the trials of a run, adds trials to undecided cases, and reports which cases are complete."""
 
     plan: Plan
-    stored: StoredRun | None
+    stored: ScoringRecord | None
     only_recorded: bool
     """Whether the agent is not run: recorded evidence is scored again."""
     grows: bool

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from proctor.common.async_tools import forget_cancellation
 from proctor.engine.trial.conversation import Play
-from proctor.engine.trial.deadlines import LoopBlocked, Slot
+from proctor.engine.trial.deadlines import LoopBlocked, TrialSlot
 from proctor.engine.trial.failure_attribution import failure_from, user_timed_out
 from proctor.schema.evidence.simulated_user import NextStatus, SimulatedUser, UserFault, UserReply
 from proctor.schema.evidence.trial import Failure
@@ -123,7 +123,7 @@ class TrialUsers:
         settings = self._play.config.user_simulator_config
         return {"user": _json(self.record), "user_settings": settings and _json(settings)}
 
-    async def reply(self, question: Mapping[str, Any], slot: Slot) -> dict[str, Any]:
+    async def reply(self, question: Mapping[str, Any], slot: TrialSlot) -> dict[str, Any]:
         """Return the reply to a question of the worker."""
         user, so_far = self._user(int(question["attempt"]))
         so_far += map(Invocation.model_validate, question["turns"])
@@ -137,7 +137,7 @@ class TrialUsers:
         return self._users[attempt]
 
 
-async def _message(user: UserSimulator, so_far: Sequence[Invocation], slot: Slot) -> dict[str, Any]:
+async def _message(user: UserSimulator, so_far: Sequence[Invocation], slot: TrialSlot) -> dict[str, Any]:
     """Return the next message of a user, or why there is none."""
     try:
         with slot.exclude_time(getattr(user, "patience", None)):

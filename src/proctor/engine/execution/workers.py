@@ -37,7 +37,7 @@ from proctor.schema.serialize import kept_json
 if TYPE_CHECKING:
     from proctor.agents.base import Session
     from proctor.engine.trial.conversation import Play
-    from proctor.engine.trial.deadlines import Slot
+    from proctor.engine.trial.deadlines import TrialSlot
     from proctor.schema.evidence.event import Event
     from proctor.schema.format.case import EvalCase
     from proctor.schema.format.content import Content
@@ -104,7 +104,7 @@ class WorkerPool:
     _keys: Iterator[int] = field(default_factory=itertools.count)
     _seats: list[_Seat] = field(default_factory=list)
     _silent: list[_Seat] = field(default_factory=list)
-    _taken: dict[Slot, tuple[_Seat, bool]] = field(default_factory=dict)
+    _taken: dict[TrialSlot, tuple[_Seat, bool]] = field(default_factory=dict)
     """The seat of each trial under way, and whether it has it for itself."""
     _newest_case: tuple[EvalCase, str, bytes] | None = None
     """The case of the newest trial, its set, and the beginning of its requests."""
@@ -180,7 +180,7 @@ class WorkerPool:
         case: EvalCase,
         eval_set_id: str,
         number: int,
-        slot: Slot,
+        slot: TrialSlot,
         holder: ReceivedEvidence | None = None,
         play: Play | None = None,
     ) -> Trial:
@@ -217,7 +217,7 @@ class WorkerPool:
         return trial
 
     async def _converse(
-        self, seat: _Seat, request: bytes, turns: int, users: TrialUsers | None, slot: Slot
+        self, seat: _Seat, request: bytes, turns: int, users: TrialUsers | None, slot: TrialSlot
     ) -> bytes:
         """Return the evidence of a trial; the worker asks for the messages of a simulated user one by one."""
         key = next(self._keys)
@@ -273,13 +273,13 @@ class WorkerPool:
             self._newest_case = newest = case, eval_set_id, request.encode()[:-1]
         return newest[2]
 
-    async def _place(self, slot: Slot, *, alone: bool) -> _Seat:
+    async def _place(self, slot: TrialSlot, *, alone: bool) -> _Seat:
         """Wait for a place on a worker; `alone`: for a worker without any other trial."""
         seat = await (self._acquire_alone() if alone else self._acquire_worker())
         self._taken[slot] = seat, alone
         return seat
 
-    def release(self, slot: Slot) -> None:
+    def release(self, slot: TrialSlot) -> None:
         """Give the place of a trial that ended, or that ignored its cancellation, to the next one."""
         seat, alone = self._taken.pop(slot, (None, False))
         if seat is None:  # its trial was left behind before

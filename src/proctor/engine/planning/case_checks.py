@@ -153,7 +153,7 @@ def can_score(metric: BoundMetric, case: EvalCase) -> bool:
 
 
 @dataclass(slots=True)
-class Look:
+class CriterionSurvey:
     """The survey of one criterion over the cases of a run."""
 
     metric: BoundMetric
@@ -191,18 +191,20 @@ class Surveys:
     """The surveys of all criteria; sets that share a config share their surveys."""
 
     def __init__(self) -> None:
-        self._looks: dict[tuple[int, str], Look] = {}
+        self._looks: dict[tuple[int, str], CriterionSurvey] = {}
 
     def of(
         self, config: EvalConfig, source: str, metrics: Iterable[BoundMetric], *, is_partial: bool
-    ) -> list[Look]:
+    ) -> list[CriterionSurvey]:
         """Return the surveys that are to see the cases of a set."""
         looks = []
         for metric in metrics:
             survey = getattr(metric.metric, "survey", None)
             if survey is None or (new_survey := survey()) is None:
                 continue
-            look = self._looks.setdefault((id(config), metric.name), Look(metric, new_survey, source))
+            look = self._looks.setdefault(
+                (id(config), metric.name), CriterionSurvey(metric, new_survey, source)
+            )
             look.is_partial |= is_partial
             looks.append(look)
         return looks

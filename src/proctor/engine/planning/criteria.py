@@ -195,11 +195,11 @@ def _only_facts(name: str, criterion: BaseCriterion | None, custom: Any) -> Boun
             return bind_metric(name, built, criterion)
     except SetupError:  # mistakes in a metric that does not run are not reported
         pass
-    return BoundMetric(LeftOut(MetricFacts(name=name, description="left out")), None, gate=True)
+    return BoundMetric(OmittedMetric(MetricFacts(name=name, description="left out")), None, gate=True)
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
+class OmittedMetric:
     """Placeholder of a metric that is left out and not loaded."""
 
     facts: MetricFacts

@@ -11,8 +11,8 @@ from proctor.common.async_tools import forget_cancellation, gather_all
 from proctor.common.error_text import safe_repr, safe_str
 from proctor.engine.execution.executor import LocalExecutor
 from proctor.engine.planning.bound_metric import BoundMetric
-from proctor.engine.trial.deadlines import LoopBlocked, Slot, is_running
-from proctor.engine.trial.evidence_limits import Caps, EvidenceLimiter
+from proctor.engine.trial.deadlines import LoopBlocked, TrialSlot, is_running
+from proctor.engine.trial.evidence_limits import EvidenceLimiter, TurnCaps
 from proctor.engine.trial.failure_attribution import failure_from, timed_out
 from proctor.metrics.base import CaseView
 from proctor.schema.evidence.convert_events import Recorded
@@ -41,7 +41,7 @@ async def score_trial(
     metrics: Sequence[BoundMetric],
     view: CaseView,
     *,
-    slot: Slot | None = None,
+    slot: TrialSlot | None = None,
     seconds: float | None = None,
     scores: list[MetricScore] | None = None,
 ) -> list[MetricScore]:
@@ -89,7 +89,7 @@ def scores_of_stuck_trial(
 _LATE = "no score within the time of one turn"
 
 
-def _call_metric(bound: BoundMetric, view: CaseView, slot: Slot | None, seconds: float | None) -> object:
+def _call_metric(bound: BoundMetric, view: CaseView, slot: TrialSlot | None, seconds: float | None) -> object:
     """Return the metric's score, or the awaitable that yields it."""
     if not bound.covered[view.scenario is not None]:
         kind = "scenario" if view.scenario is not None else "recorded"
@@ -110,7 +110,7 @@ def _call_metric(bound: BoundMetric, view: CaseView, slot: Slot | None, seconds:
 
 
 async def _await_score(
-    bound: BoundMetric, answer: Any, slot: Slot | None, seconds: float | None
+    bound: BoundMetric, answer: Any, slot: TrialSlot | None, seconds: float | None
 ) -> MetricScore:
     task = asyncio.current_task()
     try:
@@ -129,7 +129,7 @@ def _timed_out(seconds: float | None) -> Failure:
     return timed_out(_LATE, seconds, where="metric")
 
 
-def _blame(error: BaseException, slot: Slot | None, seconds: float | None) -> Failure:
+def _blame(error: BaseException, slot: TrialSlot | None, seconds: float | None) -> Failure:
     if isinstance(error, LoopBlocked):
         return timed_out("it blocked the event loop and was interrupted", seconds, where="metric")
     if slot is not None and slot.expired:
@@ -141,7 +141,7 @@ def _blame(error: BaseException, slot: Slot | None, seconds: float | None) -> Fa
     return fit_failure(failure_from(error, where="metric"))
 
 
-def _stops_the_run(slot: Slot | None) -> bool:
+def _stops_the_run(slot: TrialSlot | None) -> bool:
     if slot is not None:
         return slot.stopping
     task = asyncio.current_task()
@@ -273,7 +273,7 @@ class _TextLimiter(EvidenceLimiter):
             return self.text(safe_repr(value), what)
 
 
-_CAPS = Caps()
+_CAPS = TurnCaps()
 
 
 # --- Metrics that ask judges ------------------------------------------------------------------------------------------
@@ -294,10 +294,10 @@ async def score_and_judge(
     metrics: Sequence[BoundMetric],
     view: CaseView,
     *,
-    slot: Slot | None = None,
+    slot: TrialSlot | None = None,
     seconds: float | None = None,
     scores: list[MetricScore] | None = None,
-    aside: Callable[[Slot], None] | None = None,
+    aside: Callable[[TrialSlot], None] | None = None,
 ) -> list[MetricScore]:
     """Score one trial as `score_trial` does, but ask the metrics with judges concurrently, after those without.
 
@@ -353,7 +353,7 @@ async def score_alone(
     known: list[MetricScore] = []
     done: list[MetricScore] = []
 
-    async def work(view: CaseView, slot: Slot | None) -> list[MetricScore]:
+    async def work(view: CaseView, slot: TrialSlot | None) -> list[MetricScore]:
         scores = await score_and_judge(metrics, view, slot=slot, seconds=seconds, scores=known)
         for metric, scored in zip(metrics, scores, strict=True):
             if slot is not None:
@@ -361,7 +361,7 @@ async def score_alone(
             explain(metric, view, scored, everything=True)
         return scores
 
-    def abandoned(_: CaseView, __: Slot) -> list[MetricScore]:
+    def abandoned(_: CaseView, __: TrialSlot) -> list[MetricScore]:
         return _without_the_stuck(metrics, known, seconds)
 
     if all(bound.is_quick or bound.judge for bound in metrics):

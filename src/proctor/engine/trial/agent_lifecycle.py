@@ -19,7 +19,7 @@ from proctor.common.secrets import hide_secrets
 from proctor.engine.planning.plan import Plan
 from proctor.engine.planning.set_plan import SetPlan, in_case
 from proctor.engine.trial.conversation import BLOCKED_BY_STEP
-from proctor.engine.trial.deadlines import Deadlines, LoopBlocked, Slot, is_running
+from proctor.engine.trial.deadlines import Deadlines, LoopBlocked, TrialSlot, is_running
 from proctor.errors import AgentLoadError, CriterionError, ProctorError, SetupError, SetupProblems
 from proctor.metrics.base import Described
 from proctor.schema.format.case import EvalCase
@@ -47,7 +47,7 @@ class AgentLifecycle:
             "open": None if timeout is None else max(timeout, PATIENCE),
             "close": PATIENCE,
         }
-        self._slot = Slot()
+        self._slot = TrialSlot()
         self._step = ""
         self._wanted: asyncio.Future[None] | None = None
         self._closed: asyncio.Future[str] | None = None
@@ -174,7 +174,7 @@ class AgentLifecycle:
         """Return the outcome of opening or closing, or an error if it ignores its cancellation."""
         seconds = self._seconds[step]
 
-        def abandon(_: Slot) -> None:
+        def abandon(_: TrialSlot) -> None:
             late = f"{self._step}() did not end in time, and ignored its cancellation: it was left behind"
             if step == "close":
                 _settle(self._closed, f"closing the agent: {late}{self._limit}")

@@ -17,9 +17,9 @@ from typing import Any, Protocol
 
 from proctor.agents.base import Agent, Session
 from proctor.common.async_tools import forget_cancellation, settle
-from proctor.engine.trial.deadlines import LoopBlocked, Slot, is_running
+from proctor.engine.trial.deadlines import LoopBlocked, TrialSlot, is_running
 from proctor.engine.trial.event_recorder import copy_json, copy_message, new_turn, record_turn, seconds_since
-from proctor.engine.trial.evidence_limits import Caps, EvidenceLimiter
+from proctor.engine.trial.evidence_limits import EvidenceLimiter, TurnCaps
 from proctor.engine.trial.failure_attribution import (
     failure_from,
     is_retryable,
@@ -112,7 +112,7 @@ class TrialLimits:
     retry_errors: int = 0
     setup: Hook | None = None
     teardown: Hook | None = None
-    caps: Caps = field(default_factory=Caps)
+    caps: TurnCaps = field(default_factory=TurnCaps)
 
 
 class EvidenceHolder(Protocol):
@@ -144,7 +144,7 @@ class ConversationRecorder:
         case: EvalCase,
         eval_set_id: str,
         number: int,
-        slot: Slot,
+        slot: TrialSlot,
         holder: EvidenceHolder | None = None,
         play: Play | None = None,
     ) -> Trial:
@@ -188,7 +188,7 @@ class ConversationRecorder:
         )
 
     async def _attempt(
-        self, case: EvalCase, session: Session, trial: Trial, slot: Slot, play: Play | None
+        self, case: EvalCase, session: Session, trial: Trial, slot: TrialSlot, play: Play | None
     ) -> None:
         """Set up, talk, read the final state, tear down; the first failure is the failure of the trial."""
         began = time.perf_counter()
@@ -232,7 +232,7 @@ class ConversationRecorder:
         trial.__dict__["duration"] = seconds_since(began)
 
     async def _enter(
-        self, begin: Callable[..., object], case: EvalCase, session: Session, slot: Slot
+        self, begin: Callable[..., object], case: EvalCase, session: Session, slot: TrialSlot
     ) -> None:
         """Call the agent's `begin`; if it runs in a child process, after that has started."""
         if self._take_process is not None:
@@ -242,7 +242,7 @@ class ConversationRecorder:
         await settle(begin(session, case))
 
     def _turn(
-        self, message: Content, session: Session, trial: Trial, slot: Slot, intake: EvidenceLimiter
+        self, message: Content, session: Session, trial: Trial, slot: TrialSlot, intake: EvidenceLimiter
     ) -> Coroutine[object, object, None]:
         """Begin a turn; return the coroutine that records it."""
         turn = new_turn(message)
@@ -260,12 +260,12 @@ class ConversationRecorder:
             f"answer() returned {type(events).__name__}; it must be an async generator (use `yield` in an `async def`)"
         )
 
-    async def _final_state_of(self, session: Session, slot: Slot) -> Any:
+    async def _final_state_of(self, session: Session, slot: TrialSlot) -> Any:
         slot.begin_turn(self._limits.timeout, "final_state()")
         return await settle(self._final_state(session)) if self._final_state is not None else None
 
     async def _end_session(
-        self, case: EvalCase, session: Session, trial: Trial, slot: Slot, intake: EvidenceLimiter
+        self, case: EvalCase, session: Session, trial: Trial, slot: TrialSlot, intake: EvidenceLimiter
     ) -> None:
         """Call the agent's `end` and the tear-down hook, even after a failure, with their own deadlines."""
         where = "agent"
@@ -283,7 +283,7 @@ class ConversationRecorder:
                 intake.begin("when it was over")
                 trial.failure = _readable(failure, intake)
 
-    def _blame(self, error: BaseException, slot: Slot, where: str, turn: int | None) -> Failure:
+    def _blame(self, error: BaseException, slot: TrialSlot, where: str, turn: int | None) -> Failure:
         """Return the failure that `error` means; the cancellation of the whole run passes through."""
         if isinstance(error, GeneratorExit) and not is_running(slot.task):
             raise error  # the interpreter closes this coroutine, which may not await any more
@@ -298,7 +298,7 @@ class ConversationRecorder:
             failure.kind = FailureKind.HOOK
         return failure
 
-    def _timeout(self, error: BaseException, slot: Slot, where: str, turn: int | None) -> Failure:
+    def _timeout(self, error: BaseException, slot: TrialSlot, where: str, turn: int | None) -> Failure:
         """Return the failure of a step whose deadline has passed, or that blocked the event loop."""
         is_blocked = isinstance(error, LoopBlocked)
         if where == SIMULATOR and slot.expired:
@@ -317,7 +317,7 @@ class ConversationRecorder:
         return timed_out(what, limit, where=where, turn=turn)
 
 
-def step_of(slot: Slot) -> str:
+def step_of(slot: TrialSlot) -> str:
     """Name the step that is under way outside of the turns."""
     return "the hook" if slot.step in HOOKS else slot.step
 
@@ -391,7 +391,7 @@ class Play:
 class Player:
     """Asks the simulated user of one attempt, with its own deadline, and records its replies as evidence."""
 
-    def __init__(self, simulator: UserSimulator, trial: Trial, slot: Slot) -> None:
+    def __init__(self, simulator: UserSimulator, trial: Trial, slot: TrialSlot) -> None:
         self._simulator, self._trial, self._slot = simulator, trial, slot
         self._so_far: list[Invocation] = []
         trial.__dict__["played_user"] = simulator.simulated_user

@@ -28,7 +28,7 @@ class LoopBlocked(BaseException):
 
 
 @dataclass(slots=True, eq=False)
-class Slot:
+class TrialSlot:
     """One trial under way and its deadlines, in seconds of `time.monotonic`."""
 
     turn_deadline: float = inf
@@ -83,7 +83,7 @@ class TimedSteps(Coroutine[object, object, None]):
 
     __slots__ = ("_inner", "_slot")
 
-    def __init__(self, inner: Coroutine[object, object, None], slot: Slot) -> None:
+    def __init__(self, inner: Coroutine[object, object, None], slot: TrialSlot) -> None:
         """Wrap `inner`."""
         self._inner, self._slot = inner, slot
 
@@ -122,7 +122,7 @@ def is_running(task: asyncio.Task[Any] | None) -> bool:
 class Deadlines:
     """Watches the slots of a run on the running event loop; use as a context manager."""
 
-    def __init__(self, shortest: float | None, abandon: Callable[[Slot], None]) -> None:
+    def __init__(self, shortest: float | None, abandon: Callable[[TrialSlot], None]) -> None:
         """Keep the shortest time-out in force (seconds), which determines how often deadlines are checked.
 
         `abandon` is called with a slot whose trial ignored its cancellation; the slot is not watched any more.
@@ -131,7 +131,7 @@ class Deadlines:
         limit = inf if shortest is None else shortest
         self._tick = min(1.0, max(0.01, limit / 20))
         self._grace = min(_GRACE, max(0.05, limit / 10))
-        self._slots: set[Slot] = set()
+        self._slots: set[TrialSlot] = set()
         self._loop = asyncio.get_running_loop()
         self._timer: asyncio.TimerHandle | None = None
         self._last = time.monotonic()
@@ -150,11 +150,11 @@ class Deadlines:
         if self._watchdog:
             self._watchdog.stop()
 
-    def add(self, slot: Slot) -> None:
+    def add(self, slot: TrialSlot) -> None:
         """Watch `slot`."""
         self._slots.add(slot)
 
-    def remove(self, slot: Slot) -> None:
+    def remove(self, slot: TrialSlot) -> None:
         """Stop watching `slot`."""
         self._slots.discard(slot)
 
@@ -173,7 +173,7 @@ class Deadlines:
             self._check(slot, now)
         self._timer = self._loop.call_later(self._tick, self._check_deadline)
 
-    def _check(self, slot: Slot, now: float) -> None:
+    def _check(self, slot: TrialSlot, now: float) -> None:
         if slot.expired:
             if now - slot.cancelled_at >= self._grace:
                 self._slots.discard(slot)
@@ -187,10 +187,10 @@ class Deadlines:
 class _Watchdog:
     """A thread that notices a blocked event loop and interrupts the code that blocks it."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, slots: set[Slot], tick: float) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, slots: set[TrialSlot], tick: float) -> None:
         self._loop, self._slots, self._tick = loop, slots, tick
         self._done = threading.Event()
-        self._target: Slot | None = None
+        self._target: TrialSlot | None = None
         self._signal = _free_signal() if threading.current_thread() is threading.main_thread() else None
 
     def start(self) -> None:

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from proctor.agents.base import Session
 from proctor.common.error_text import safe_repr
-from proctor.engine.trial.deadlines import Slot
+from proctor.engine.trial.deadlines import TrialSlot
 from proctor.engine.trial.evidence_limits import EvidenceLimiter
 from proctor.engine.trial.failure_attribution import reported_error
 from proctor.errors import AgentError
@@ -29,7 +29,7 @@ async def record_turn(
     turn: Turn,
     session: Session,
     intake: EvidenceLimiter,
-    slot: Slot | None = None,
+    slot: TrialSlot | None = None,
 ) -> None:
     """Put all events of an `answer` and its duration into `turn`, and apply state changes to `session` as they come.
 
@@ -68,7 +68,7 @@ async def record_turn(
             _record_memory(fields, session.memory)
 
 
-async def _yield_to_timer(slot: Slot) -> None:
+async def _yield_to_timer(slot: TrialSlot) -> None:
     """Let the timer end an answer whose deadline has passed although it never waits."""
     await asyncio.sleep(0)
     if slot.expired:

@@ -31,7 +31,7 @@ _UNREADABLE = re.compile("[\0\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Caps:
+class TurnCaps:
     """The limits of one turn."""
 
     max_text: int = MAX_TEXT
@@ -44,7 +44,7 @@ class EvidenceLimiter:
 
     __slots__ = ("_left", "_most", "_place", "_turn", "caps", "notes")
 
-    def __init__(self, caps: Caps, notes: list[str]) -> None:
+    def __init__(self, caps: TurnCaps, notes: list[str]) -> None:
         """Keep the limits, and the list for the notes."""
         self.caps = caps
         self.notes = notes
@@ -247,7 +247,7 @@ def first_loss(notes: Sequence[str]) -> str:
 # --- Spans: limited, without secrets. No score depends on them --------------------------------------------------------
 
 
-_CAPS = Caps(max_text=MAX_SPAN_TEXT)
+_CAPS = TurnCaps(max_text=MAX_SPAN_TEXT)
 _MOST_ATTRIBUTES = 200
 _DEEPEST = 10
 """Levels of an attribute; OpenTelemetry has lists of plain values only."""

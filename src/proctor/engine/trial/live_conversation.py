@@ -12,7 +12,7 @@ from proctor.common.async_tools import settle
 from proctor.common.process_exit import contained_exits
 from proctor.engine.trial.conversation import SESSION_PREFIX, new_session
 from proctor.engine.trial.event_recorder import copy_json, copy_message, new_turn, record_turn
-from proctor.engine.trial.evidence_limits import Caps, EvidenceLimiter
+from proctor.engine.trial.evidence_limits import EvidenceLimiter, TurnCaps
 from proctor.engine.trial.failure_attribution import failure_from, timed_out
 from proctor.schema.evidence.convert_events import invocation_of
 from proctor.schema.evidence.event import Event
@@ -61,7 +61,7 @@ class Conversation:
                     events = self._with_listener(
                         self._agent.answer(copy_message(message), self.session), heard
                     )
-                    await record_turn(events, turn, self.session, EvidenceLimiter(Caps(), self.notes))
+                    await record_turn(events, turn, self.session, EvidenceLimiter(TurnCaps(), self.notes))
         except TimeoutError:
             return timed_out("no answer within the time of one turn", self._timeout, turn=len(self.turns))
         except (Exception, SystemExit) as error:  # noqa: BLE001 - any error of an agent is shown to its user

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from proctor.agents.base import Agent, AgentInfo
 from proctor.common.safe_text import is_visible
-from proctor.engine.execution.run_recorder import Answers, StoredRun
+from proctor.engine.execution.run_recorder import Answers, ScoringRecord
 from proctor.engine.execution.trial_queue import USER, TrialState
 from proctor.engine.execution.workers import WorkerPool
 from proctor.engine.planning.bound_metric import BoundMetric
@@ -28,8 +28,8 @@ from proctor.engine.trial.conversation import (
     TrialLimits,
     step_of,
 )
-from proctor.engine.trial.deadlines import Slot
-from proctor.engine.trial.evidence_limits import Caps, first_loss
+from proctor.engine.trial.deadlines import TrialSlot
+from proctor.engine.trial.evidence_limits import TurnCaps, first_loss
 from proctor.engine.trial.failure_attribution import timed_out, user_failure
 from proctor.engine.usage.costs import costs_of, metrics_not_asked
 from proctor.metrics.base import is_adk_compatible
@@ -46,13 +46,18 @@ class TrialRunner:
     """Does trials: talks to the agent, hands the evidence to the store, scores it, and explains missed thresholds."""
 
     def __init__(
-        self, agent: Agent | None, options: RunOptions, info: AgentInfo | None, *, stored: StoredRun | None
+        self,
+        agent: Agent | None,
+        options: RunOptions,
+        info: AgentInfo | None,
+        *,
+        stored: ScoringRecord | None,
     ) -> None:
         """Keep the agent (`None`: every trial brings its evidence) and its description of itself."""
         self._options = options
         self._stored = stored
         self._explains_all = options.explain == "all"
-        self.set_aside: Callable[[Slot], None] | None = None
+        self.set_aside: Callable[[TrialSlot], None] | None = None
         """Gives the place of a trial whose judges are asked to the next trial; `None` in a run without judges."""
         if stored is not None and options.judges is not None:
             options.judges.remember(Answers(stored))
@@ -63,7 +68,7 @@ class TrialRunner:
             details = info.app_details if info else None
             self._recorder = ConversationRecorder(agent, limits_of(options), details)
 
-    async def __call__(self, state: TrialState, slot: Slot) -> TrialState:
+    async def __call__(self, state: TrialState, slot: TrialSlot) -> TrialState:
         """Do one trial."""
         if state.evidence is None:
             trial = await self._record(state, slot)
@@ -92,7 +97,7 @@ class TrialRunner:
             state.not_asked = metrics_not_asked(self._options.budget, metrics, scores)
         state.scores = scores
 
-    def _record(self, state: TrialState, slot: Slot) -> Awaitable[Trial]:
+    def _record(self, state: TrialState, slot: TrialSlot) -> Awaitable[Trial]:
         if self._recorder is None:
             raise RuntimeError("a trial without evidence needs an agent")
         case, play = state.case_state.case, None
@@ -117,7 +122,7 @@ class TrialRunner:
                 trial.failure = failure
         return failure
 
-    async def _score(self, state: TrialState, trial: Trial, slot: Slot) -> list[MetricScore]:
+    async def _score(self, state: TrialState, trial: Trial, slot: TrialSlot) -> list[MetricScore]:
         view = view_of(state.case_state.case, trial)
         metrics, state.new_scores = state.metrics_to_score(), []
         seconds = self._options.timeout
@@ -136,7 +141,7 @@ class TrialRunner:
                 explain(bound, view, score, everything=self._explains_all)
         return state.with_known_scores(scores)
 
-    def abandoned(self, state: TrialState, slot: Slot) -> TrialState:
+    def abandoned(self, state: TrialState, slot: TrialSlot) -> TrialState:
         """Return the outcome of a trial that ignored its cancellation: a copy, because its task may still change `state`."""
         if isinstance(self._recorder, WorkerPool):
             self._recorder.release(slot)
@@ -158,14 +163,14 @@ class TrialRunner:
         return outcome
 
 
-def abandoned_failure(trial: Trial, slot: Slot, options: RunOptions) -> Failure:
+def abandoned_failure(trial: Trial, slot: TrialSlot, options: RunOptions) -> Failure:
     """Put into a trial that it ignored its cancellation, and how long it took; return the failure."""
     trial.failure = failure = _fail_abandoned(trial, slot, options)
     trial.duration = round(max(0.0, time.time() - trial.started_at), 3) if trial.started_at else 0.0
     return failure
 
 
-def _fail_abandoned(trial: Trial, slot: Slot, options: RunOptions) -> Failure:
+def _fail_abandoned(trial: Trial, slot: TrialSlot, options: RunOptions) -> Failure:
     turns = len(trial.turns)
     if slot.others:
         what = "the user did not answer in time, and ignored its cancellation: it was left behind"
@@ -206,7 +211,7 @@ def limits_of(options: RunOptions) -> TrialLimits:
         retry_errors=options.retry_errors,
         setup=options.setup,
         teardown=options.teardown,
-        caps=Caps(max_text=options.max_text, max_events=options.max_events),
+        caps=TurnCaps(max_text=options.max_text, max_events=options.max_events),
     )
 
 

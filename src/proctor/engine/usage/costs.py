@@ -17,7 +17,7 @@ from proctor.schema.results.run_result import CaseResult
 from proctor.schema.results.score import MetricScore
 
 if TYPE_CHECKING:
-    from proctor.engine.execution.run_recorder import StoredRun
+    from proctor.engine.execution.run_recorder import ScoringRecord
     from proctor.engine.planning.bound_metric import BoundMetric
     from proctor.engine.run_options import RunOptions
     from proctor.engine.usage.budget import RunBudget
@@ -84,7 +84,7 @@ class AgentUsage:
         """Usage of simulated users, by model."""
         self._retried: dict[tuple[int, int], tuple[bool, str]] = {}
 
-    def start_from(self, stored: StoredRun, earlier: RunSummary) -> None:
+    def start_from(self, stored: ScoringRecord, earlier: RunSummary) -> None:
         """Count the usage of earlier processes: by their summary, or by all evidence if the last one was killed.
 
         `RunCosts.start_from` adds the costs that the summary has. Retried trials are named again, by their evidence.
@@ -284,7 +284,7 @@ class RunCosts:
         self._before: list[Spent] = []
         self._seen: dict[tuple[str, str, str], None] = {}
 
-    def start_from(self, stored: StoredRun, earlier: RunSummary, *, judged_anew: bool) -> None:
+    def start_from(self, stored: ScoringRecord, earlier: RunSummary, *, judged_anew: bool) -> None:
         """Add what earlier processes spent, except on agent and users: their stored evidence is counted again.
 
         The rest of their spending was for interrupted conversations, which are run again: it counts, too. A new scoring
@@ -298,13 +298,13 @@ class RunCosts:
         if not judged_anew:
             self._add_judges(stored, earlier)
 
-    def _add_judges(self, stored: StoredRun, earlier: RunSummary) -> None:
+    def _add_judges(self, stored: ScoringRecord, earlier: RunSummary) -> None:
         """Add the judges of earlier processes, and their votes if no summary has their usage."""
         self._seen = {(one.metric, one.model, one.prompt): None for one in earlier.judged_by}
         if self._asks_judges and earlier.outcome is None and not earlier.spent:
             self._recount(stored)
 
-    def _recount(self, stored: StoredRun) -> None:
+    def _recount(self, stored: ScoringRecord) -> None:
         spent: list[Spent] = []
         planned = [case.position for case in stored.store.planned(stored.writer.run_id)]
         for _, trials in stored.trials(planned):

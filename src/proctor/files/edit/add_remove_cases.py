@@ -17,7 +17,7 @@ from proctor.files.edit.editable_file import (
     require_editable,
     text_of_file,
 )
-from proctor.files.eval_sets.documents import LINES_SUFFIX, YAML_SUFFIXES, Kind
+from proctor.files.eval_sets.documents import LINES_SUFFIX, YAML_SUFFIXES, DocumentKind
 from proctor.files.eval_sets.eval_set_file import EvalSetFile
 from proctor.files.eval_sets.save import save_eval_set, write_text
 from proctor.files.eval_sets.selectors import SET_SUFFIXES
@@ -30,7 +30,7 @@ from proctor.schema.serialize import to_adk_json, to_lines
 if TYPE_CHECKING:
     from proctor.files.edit.yaml_edit import YamlEdit
 
-_EDITABLE = {Kind.EVAL_SET, Kind.CASE_LINES, Kind.CASE_LIST}
+_EDITABLE = {DocumentKind.EVAL_SET, DocumentKind.CASE_LINES, DocumentKind.CASE_LIST}
 
 
 def create_set(path: Path, eval_set_id: str = "", cases: Sequence[EvalCase] = ()) -> EvalSet:
@@ -114,7 +114,7 @@ def _add(path: Path, source: EvalSetFile, cases: Sequence[EvalCase]) -> tuple[st
         yaml_edit = _yaml_edit(path, text)
         yaml_edit.append(yaml_edit.case_list, [write_case(case) for case in cases])
         text = yaml_edit.text()
-    elif source.kind is Kind.CASE_LINES:
+    elif source.kind is DocumentKind.CASE_LINES:
         lines = list(to_lines(EvalSet(eval_set_id=source.eval_set_id, eval_cases=[]), cases))[1:]
         text += "".join(["" if text.endswith("\n") or not text else "\n", *lines])
     else:
@@ -144,7 +144,7 @@ def remove_cases(path: Path, eval_ids: Sequence[str], source: EvalSetFile | None
         yaml_edit = _yaml_edit(path, text)
         yaml_edit.remove_items(yaml_edit.case_list, positions)
         text = yaml_edit.text()
-    elif source.kind is Kind.CASE_LINES:
+    elif source.kind is DocumentKind.CASE_LINES:
         lines = re.findall(r"[^\n]*\n|[^\n]+", text)
         line_numbers = {source.line(index) - 1 for index in positions}
         text = "".join(line for number, line in enumerate(lines) if number not in line_numbers)

@@ -13,11 +13,11 @@ from proctor.files.edit.editable_file import check_edit, require_editable
 from proctor.files.edit.json_edit import JsonEdit, JsonLayout, change_value, same_json
 from proctor.files.edit.line_changes import TextLines
 from proctor.files.edit.text_edits import SplicedText
-from proctor.files.eval_sets.documents import YAML_SUFFIXES, Kind
+from proctor.files.eval_sets.documents import YAML_SUFFIXES, DocumentKind
 from proctor.files.eval_sets.eval_set_file import EvalSetFile, read_case
 from proctor.files.keys.key_findings import key_findings
 from proctor.files.text.json_decode import parse
-from proctor.files.text.validation_messages import Finding, explain
+from proctor.files.text.validation_messages import DocumentFinding, explain
 from proctor.schema.format.case import EvalCase
 
 
@@ -30,7 +30,7 @@ class EditedText:
     """The comments in the replaced text, each as `LINE: COMMENT`; the edit removes them."""
 
 
-def read_edited_case(value: object) -> tuple[EvalCase | None, list[Finding], list[Finding]]:
+def read_edited_case(value: object) -> tuple[EvalCase | None, list[DocumentFinding], list[DocumentFinding]]:
     """Return the case of a JSON value (`None` if it is not a case), its errors and its doubts."""
     try:
         case, _ = read_case(value)
@@ -90,7 +90,7 @@ class JsonCases(SplicedText):
             except ValueError as error:
                 raise EvalFileError(f"this file cannot be edited in place: {error}") from None
             new = _new_text(change(edit, value), text, edit)
-            if _equals(new, value) and not (self._set.kind is Kind.CASE_LINES and "\n" in new):
+            if _equals(new, value) and not (self._set.kind is DocumentKind.CASE_LINES and "\n" in new):
                 self._lost += edit.lost_comments(self._set.line(index))
                 is_changed = new != edit.raw(edit.root)
                 moved = [(offset + begin, offset + end, to) for begin, end, to in edit.splices]

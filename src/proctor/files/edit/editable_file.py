@@ -13,17 +13,19 @@ from weakref import WeakValueDictionary
 
 from proctor.errors import EvalFileError
 from proctor.files.edit.json_edit import JsonEdit
-from proctor.files.eval_sets.documents import Kind
+from proctor.files.eval_sets.documents import DocumentKind
 from proctor.files.eval_sets.eval_set_file import EvalSetFile
 from proctor.files.eval_sets.source import open_eval_set
 from proctor.files.text.json_tree import JsonNode
 from proctor.schema.format.case import EvalCase
 from proctor.schema.serialize import case_hash, kept_json
 
-IN_PLACE = frozenset({Kind.EVAL_SET, Kind.CASE_LINES, Kind.CASE_LIST, Kind.EVAL_CASE})
+IN_PLACE = frozenset(
+    {DocumentKind.EVAL_SET, DocumentKind.CASE_LINES, DocumentKind.CASE_LIST, DocumentKind.EVAL_CASE}
+)
 
 
-def reason_not_editable(source: EvalSetFile, kinds: Collection[Kind] = IN_PLACE) -> str:
+def reason_not_editable(source: EvalSetFile, kinds: Collection[DocumentKind] = IN_PLACE) -> str:
     """Return why the cases of a set cannot be edited in place; empty if they can. `kinds`: the forms that can."""
     if source.is_encoded_twice:
         return "the document is inside a JSON string, which is read-only: use `proctor convert` to make it plain JSON first"
@@ -32,7 +34,7 @@ def reason_not_editable(source: EvalSetFile, kinds: Collection[Kind] = IN_PLACE)
     return f"{source.kind}: this form is read-only: use `proctor migrate` or `proctor convert` first"
 
 
-def require_editable(source: EvalSetFile, kinds: Collection[Kind] = IN_PLACE) -> EvalSetFile:
+def require_editable(source: EvalSetFile, kinds: Collection[DocumentKind] = IN_PLACE) -> EvalSetFile:
     """Return the set. Raises EvalFileError if its cases cannot be edited in place."""
     if why := reason_not_editable(source, kinds):
         raise EvalFileError(f"{source.label}: {why}")
@@ -67,7 +69,7 @@ def edit_of(source: EvalSetFile, text: str) -> JsonEdit:
 def cases_of(edit: JsonEdit, source: EvalSetFile) -> JsonNode:
     """Return the list of cases of a set that is one JSON document."""
     node: JsonNode | None = edit.root
-    if source.kind is Kind.EVAL_SET:
+    if source.kind is DocumentKind.EVAL_SET:
         node = edit.root.at("eval_cases") or edit.root.at("evalCases")
     if node is None or node.items is None:
         raise EvalFileError(f"{source.label}: the list of cases is missing; did the file change?")

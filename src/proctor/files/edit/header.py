@@ -18,17 +18,17 @@ from proctor.files.edit.json_edit import JsonEdit, same_json
 from proctor.files.edit.line_changes import TextLines
 from proctor.files.edit.yaml_edit import YamlEdit
 from proctor.files.edit.yaml_nodes import entry_keys
-from proctor.files.eval_sets.documents import YAML_SUFFIXES, Kind, is_set_fields, kind, read_yaml
+from proctor.files.eval_sets.documents import YAML_SUFFIXES, DocumentKind, is_set_fields, kind, read_yaml
 from proctor.files.eval_sets.eval_set_file import EvalSetFile, read_header
 from proctor.files.keys.key_findings import unknown_in
 from proctor.files.text.json_decode import parse
-from proctor.files.text.validation_messages import Finding
+from proctor.files.text.validation_messages import DocumentFinding
 from proctor.files.yaml.object_reader import EXTRA, SET_KEYS, known_key
 from proctor.schema.format.case import EvalSet
 
 Header = dict[str, object]
 
-WITH_HEADER = frozenset({Kind.EVAL_SET, Kind.CASE_LINES})
+WITH_HEADER = frozenset({DocumentKind.EVAL_SET, DocumentKind.CASE_LINES})
 """Kinds of documents that have a header and can be edited in place."""
 _CASES = ("eval_cases", "evalCases")
 _IDS = frozenset({"eval_set_id", "evalSetId", "id"})
@@ -44,7 +44,7 @@ def read_header_of_file(path: Path, source: EvalSetFile, text: str) -> Header:
         raise EvalFileError(
             f"{source.label}: {source.kind}: this form has no header; use `proctor convert` to make it a set"
         )
-    if source.kind is Kind.CASE_LINES:
+    if source.kind is DocumentKind.CASE_LINES:
         number = _header_line(text)
         return _line_value(text.split("\n")[number]) if number is not None else {}
     is_yaml = path.suffix.lower() in YAML_SUFFIXES
@@ -54,16 +54,16 @@ def read_header_of_file(path: Path, source: EvalSetFile, text: str) -> Header:
 
 def header_findings(
     source: EvalSetFile, before: Header, value: Header
-) -> tuple[list[Finding], list[Finding]]:
+) -> tuple[list[DocumentFinding], list[DocumentFinding]]:
     """Return the errors and the doubts of `value` as the new header; `before` is the present one."""
     own = {key: item for key, item in value.items() if key not in _CASES}
-    header, errors, doubts = read_header(own, source.label, needs_id=source.kind is Kind.EVAL_SET)
+    header, errors, doubts = read_header(own, source.label, needs_id=source.kind is DocumentKind.EVAL_SET)
     errors = [*errors, *_keys_of_other_kinds(source, value)]
     if not errors and (
         header.eval_set_id != source.eval_set_id or _IDS & before.keys() > _IDS & value.keys()
     ):
         errors = [
-            Finding(
+            DocumentFinding(
                 ("eval_set_id",),
                 f"the id of a set cannot be changed here: runs and baselines refer to {source.eval_set_id!r}",
             )
@@ -71,19 +71,19 @@ def header_findings(
     return errors, [*doubts, *unknown_in(header, value)]
 
 
-def _keys_of_other_kinds(source: EvalSetFile, value: Header) -> Iterator[Finding]:
+def _keys_of_other_kinds(source: EvalSetFile, value: Header) -> Iterator[DocumentFinding]:
     """Report keys that would make the file a document of another kind."""
     for key in _CASES:
         if key in value:
-            yield Finding((key,), "the cases cannot be edited here: edit them one by one")
+            yield DocumentFinding((key,), "the cases cannot be edited here: edit them one by one")
             return
-    if source.kind is Kind.CASE_LINES:
+    if source.kind is DocumentKind.CASE_LINES:
         if value and not is_set_fields(value):
-            yield Finding(
+            yield DocumentFinding(
                 (), "the first line would be read as a case", "add `eval_set_id`, and no key of a case"
             )
-    elif (new_kind := kind({**value, "eval_cases": []})) is not Kind.EVAL_SET:
-        yield Finding((), f"these keys would make the file another document: {new_kind}")
+    elif (new_kind := kind({**value, "eval_cases": []})) is not DocumentKind.EVAL_SET:
+        yield DocumentFinding((), f"these keys would make the file another document: {new_kind}")
 
 
 def with_header(path: Path, source: EvalSetFile, text: str, value: Header) -> EditedText:
@@ -109,7 +109,7 @@ def with_header(path: Path, source: EvalSetFile, text: str, value: Header) -> Ed
 def _candidates(
     path: Path, source: EvalSetFile, text: str, before: Header, value: Header
 ) -> Iterator[EditedText]:
-    if source.kind is Kind.CASE_LINES:
+    if source.kind is DocumentKind.CASE_LINES:
         yield from _in_lines(text, value)
     elif path.suffix.lower() in YAML_SUFFIXES:
         for is_nested in (True, False):

@@ -18,7 +18,7 @@ from proctor.files.eval_sets.documents import (
     LINES_SUFFIX,
     YAML_SUFFIXES,
     Document,
-    Kind,
+    DocumentKind,
     kind,
     not_a,
     problems_at,
@@ -35,7 +35,7 @@ from proctor.files.eval_sets.old_formats import (
 from proctor.files.eval_sets.save import save_eval_set, save_lines, write_text
 from proctor.files.eval_sets.source import open_document, open_eval_set
 from proctor.files.text.problems import Path_, Problem, file_error
-from proctor.files.text.validation_messages import Finding, explain, kind_of, near_key
+from proctor.files.text.validation_messages import DocumentFinding, explain, kind_of, near_key
 from proctor.schema.format.case import EvalSet, SessionInput
 from proctor.schema.format.legacy import SESSION_KEYS, convert_cases, convert_turns, in_snake_case
 from proctor.schema.format.wire_model import PathError
@@ -126,11 +126,13 @@ def convert_document(document: Document, eval_id: str, session: dict[str, object
     `eval_id` is the id of the only case of a list of turns: ADK uses the path as the user wrote it.
     """
     document_kind = kind(document.value, document.name)
-    if document_kind is not Kind.OLD_TURNS and session is not None:
+    if document_kind is not DocumentKind.OLD_TURNS and session is not None:
         message = f"an initial session belongs to a list of turns, but this is {'an' if document_kind.value[0] in 'aeio' else 'a'} {document_kind}"
-        raise file_error(problems_at(document, [Finding((), message, "leave the initial session out")]))
+        raise file_error(
+            problems_at(document, [DocumentFinding((), message, "leave the initial session out")])
+        )
     if document_kind not in OLD_KINDS:
-        if document_kind is Kind.UNKNOWN:
+        if document_kind is DocumentKind.UNKNOWN:
             raise file_error(
                 [*document.warnings, *not_a(document, "an old test file or eval set", document_kind)]
             )
@@ -138,7 +140,7 @@ def convert_document(document: Document, eval_id: str, session: dict[str, object
     created = time.time()
     adapted, _ = adapt_document(document.value, document_kind)
     try:
-        if document_kind is Kind.OLD_CASES:
+        if document_kind is DocumentKind.OLD_CASES:
             return convert_cases(
                 adapted, eval_set_id=set_id_of(document.name), created=created, compat_adk=True
             )
@@ -169,7 +171,9 @@ def _dropped_key_warnings(document: Document) -> list[Problem]:
                 places.setdefault(key, []).append((*path, key))
     hint = "as by ADK's own helper; `proctor convert` keeps it"
     findings = [
-        Finding(paths[0], f"dropped, {len(paths)} times" if len(paths) > 1 else "dropped", hint, at_key=True)
+        DocumentFinding(
+            paths[0], f"dropped, {len(paths)} times" if len(paths) > 1 else "dropped", hint, at_key=True
+        )
         for paths in islice(places.values(), 100)
     ]
     return problems_at(document, findings, "warning")
@@ -183,11 +187,11 @@ def _comment_warnings(document: Document, new: str | Path) -> list[Problem]:
 
 def _duplicate_name_warnings(document: Document) -> list[Problem]:
     """Report cases with the same name. ADK's helper keeps them, and a run refuses the set that it makes."""
-    if kind(document.value, document.name) is not Kind.OLD_CASES:
+    if kind(document.value, document.name) is not DocumentKind.OLD_CASES:
         return []
     first: dict[str, int] = {}
     findings = [
-        Finding(
+        DocumentFinding(
             (index, "name"),
             f"the case [{first[name]}] has this name, too",
             "a run refuses the set: rename one",
@@ -214,7 +218,7 @@ def read_initial_session(path: str | Path | None) -> dict[str, Any] | None:
     value = document.value
     if not isinstance(value, dict):
         message = f"expected an initial session (`app_name`, `user_id`, `state`), got {kind_of(value)}"
-        raise file_error(problems_at(document, [Finding((), message)]))
+        raise file_error(problems_at(document, [DocumentFinding((), message)]))
     try:
         SessionInput.model_validate({"app_name": "", "user_id": "", **in_snake_case(value, SESSION_KEYS)})
     except ValidationError as error:

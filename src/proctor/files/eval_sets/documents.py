@@ -23,7 +23,7 @@ from proctor.files.text.problems import (
     file_error,
     quote,
 )
-from proctor.files.text.validation_messages import Finding, kind_of, near_key
+from proctor.files.text.validation_messages import DocumentFinding, kind_of, near_key
 
 WHOLE_LIMIT = 32 << 20
 """The largest file, in bytes, that is read whole; a larger one is only read as a stream of cases."""
@@ -168,7 +168,7 @@ def _problem(name: str, message: str, hint: str = "") -> Problem:
 
 
 def problems_at(
-    document: Document, findings: Iterable[Finding], severity: Severity = "error"
+    document: Document, findings: Iterable[DocumentFinding], severity: Severity = "error"
 ) -> list[Problem]:
     """Return the findings of a document with their positions."""
     findings = list(findings)
@@ -178,7 +178,9 @@ def problems_at(
     return [problem_of(document.name, places, finding.path, finding, severity) for finding in findings]
 
 
-def problem_of(name: str, places: Located, path: Path_, finding: Finding, severity: Severity) -> Problem:
+def problem_of(
+    name: str, places: Located, path: Path_, finding: DocumentFinding, severity: Severity
+) -> Problem:
     """Return the problem of a finding at its position."""
     position = places.key(path) if finding.at_key else places.value(path)
     return Problem(severity, name, *position, field_name(path), finding.message, finding.hint)
@@ -193,7 +195,7 @@ _SUFFIXES = (
 )  # fmt: skip
 
 
-class Kind(StrEnum):
+class DocumentKind(StrEnum):
     """The documents of the format; the value is the name in messages."""
 
     EVAL_SET = "eval set"
@@ -209,7 +211,14 @@ class Kind(StrEnum):
     UNKNOWN = "unknown document"
 
 
-SETS = (Kind.EVAL_SET, Kind.CASE_LINES, Kind.EVAL_CASE, Kind.CASE_LIST, Kind.OLD_TURNS, Kind.OLD_CASES)
+SETS = (
+    DocumentKind.EVAL_SET,
+    DocumentKind.CASE_LINES,
+    DocumentKind.EVAL_CASE,
+    DocumentKind.CASE_LIST,
+    DocumentKind.OLD_TURNS,
+    DocumentKind.OLD_CASES,
+)
 """Kinds that contain cases."""
 
 CONFIG_KEYS = ("criteria", "custom_metrics", "user_simulator_config", "live_model_config")
@@ -238,36 +247,36 @@ _CASE_LISTS = (
 )
 
 
-def kind(value: object, name: str = "") -> Kind:
+def kind(value: object, name: str = "") -> DocumentKind:
     """Return which document `value` is; UNKNOWN if no key decides.
 
     The file's `name` decides only for an empty list.
     """
     if isinstance(value, list):
-        empty = Kind.OLD_TURNS if name.lower().endswith(".test.json") else Kind.OLD_CASES
+        empty = DocumentKind.OLD_TURNS if name.lower().endswith(".test.json") else DocumentKind.OLD_CASES
         return _kind_of_list(value) if value else empty
-    return _kind_of_object(value) if isinstance(value, dict) else Kind.UNKNOWN
+    return _kind_of_object(value) if isinstance(value, dict) else DocumentKind.UNKNOWN
 
 
-def _kind_of_object(value: dict[str, object]) -> Kind:
+def _kind_of_object(value: dict[str, object]) -> DocumentKind:
     keys = _names(value)
     for marks, object_kind in _MARKS:
         if keys & marks:
             return object_kind
     if keys & _CASE_MARKS:
-        return Kind.EVAL_CASE
+        return DocumentKind.EVAL_CASE
     is_small = len(value) == len(keys) and keys <= _SESSION_KEYS
     if keys & _SESSION_MARKS and (is_small or (keys >= _SESSION_MARKS and "events" not in keys)):
-        return Kind.SESSION_INPUT
-    return Kind.UNKNOWN
+        return DocumentKind.SESSION_INPUT
+    return DocumentKind.UNKNOWN
 
 
 # The first match counts: a result also has an `eval_set_id`.
-_MARKS: tuple[tuple[frozenset[str], Kind], ...] = (
-    (frozenset({"eval_set_result_id", "eval_case_results"}), Kind.RESULT),
-    (frozenset({"eval_cases"}), Kind.EVAL_SET),
-    (frozenset({"scenarios"}), Kind.SCENARIOS),
-    (frozenset(CONFIG_KEYS), Kind.CONFIG),
+_MARKS: tuple[tuple[frozenset[str], DocumentKind], ...] = (
+    (frozenset({"eval_set_result_id", "eval_case_results"}), DocumentKind.RESULT),
+    (frozenset({"eval_cases"}), DocumentKind.EVAL_SET),
+    (frozenset({"scenarios"}), DocumentKind.SCENARIOS),
+    (frozenset(CONFIG_KEYS), DocumentKind.CONFIG),
 )
 
 
@@ -304,18 +313,18 @@ def set_id_of(name: str) -> str:
     return stem
 
 
-def _kind_of_list(items: list[object]) -> Kind:
+def _kind_of_list(items: list[object]) -> DocumentKind:
     first = next((item for item in items if isinstance(item, dict)), None)
     if first is None:
-        return Kind.UNKNOWN
+        return DocumentKind.UNKNOWN
     keys = _names(first)
     if "data" in keys and keys & {"name", "initial_session"}:
-        return Kind.OLD_CASES
+        return DocumentKind.OLD_CASES
     if "query" in keys or "expected_tool_use" in keys:
-        return Kind.OLD_TURNS
+        return DocumentKind.OLD_TURNS
     if keys & {"conversation", "conversation_scenario"} or keys & _ID_MARKS:
-        return Kind.CASE_LIST
-    return Kind.UNKNOWN
+        return DocumentKind.CASE_LIST
+    return DocumentKind.UNKNOWN
 
 
 def describe(value: object) -> tuple[str, str]:
@@ -382,12 +391,12 @@ def _key_list(keys: Iterable[str], limit: int = 5) -> str:
     return ", ".join(f"`{name}`" for name in names[:limit]) + (" …" if len(names) > limit else "")
 
 
-def not_a(document: Document, expected: str, actual: Kind) -> list[Problem]:
+def not_a(document: Document, expected: str, actual: DocumentKind) -> list[Problem]:
     """Return the problem of a document of another kind than `expected`."""
-    if actual is not Kind.UNKNOWN:
+    if actual is not DocumentKind.UNKNOWN:
         article = "an" if str(actual)[0] in "aeio" else "a"
         message, hint = f"expected {expected}, but this is {article} {actual}", ""
     else:
         looks, hint = describe(document.value)
         message = f"expected {expected}, but this is {looks}"
-    return problems_at(document, [Finding((), message, hint)])
+    return problems_at(document, [DocumentFinding((), message, hint)])

@@ -13,19 +13,19 @@ from typing import Any, Protocol, cast
 from pydantic import ValidationError
 from pydantic_core import from_json
 
-from proctor.files.eval_sets.documents import Document, Kind, problem_of, problems_at, set_id_of
+from proctor.files.eval_sets.documents import Document, DocumentKind, problem_of, problems_at, set_id_of
 from proctor.files.eval_sets.variants import ROW_IDS, adapt_case
 from proctor.files.text.json_stream import CHUNK, FileBytes, LineCounter, Spans, changed_since
 from proctor.files.text.json_tree import Places
 from proctor.files.text.problems import Path_, Place, Problem, Severity, SourceText, file_error
-from proctor.files.text.validation_messages import Finding, explain
+from proctor.files.text.validation_messages import DocumentFinding, explain
 from proctor.schema.format.case import EvalCase, EvalSet
 from proctor.schema.format.wire_model import UnknownKeys
 
 MAX_REPORTED = 200  # problems of one file that get a position: each costs a look at its case
 
 
-CaseFindings = Sequence[tuple[int, Sequence[Finding]]]
+CaseFindings = Sequence[tuple[int, Sequence[DocumentFinding]]]
 """Findings by the number of their case. Passed together, because each search for positions is a pass over a text."""
 
 
@@ -47,7 +47,10 @@ class Cases(Protocol):
         ...
 
     def problems(
-        self, case_findings: CaseFindings, severity: Severity = "error", header: Sequence[Finding] = ()
+        self,
+        case_findings: CaseFindings,
+        severity: Severity = "error",
+        header: Sequence[DocumentFinding] = (),
     ) -> list[Problem]:
         """Return findings about the header, then those about cases (whose paths start at their case), with their positions."""
         ...
@@ -111,7 +114,7 @@ class SpanCases:
         """The header of the set: its own keys, as the file has them."""
         return self._spans.header
 
-    def header_problems(self, findings: Sequence[Finding], severity: Severity) -> list[Problem]:
+    def header_problems(self, findings: Sequence[DocumentFinding], severity: Severity) -> list[Problem]:
         """Return findings about the header with positions; searched at the start of the file, where headers usually are."""
         if not findings:
             return []
@@ -121,13 +124,18 @@ class SpanCases:
         return [problem_of(name, places, finding.path, finding, severity) for finding in findings]
 
     def problems(
-        self, case_findings: CaseFindings, severity: Severity = "error", header: Sequence[Finding] = ()
+        self,
+        case_findings: CaseFindings,
+        severity: Severity = "error",
+        header: Sequence[DocumentFinding] = (),
     ) -> list[Problem]:
         """Return findings with their positions."""
         of_cases = (self._locate(index, findings, severity) for index, findings in case_findings)
         return [*self.header_problems(header, severity), *chain.from_iterable(of_cases)]
 
-    def _locate(self, index: int, findings: Sequence[Finding], severity: Severity) -> Iterator[Problem]:
+    def _locate(
+        self, index: int, findings: Sequence[DocumentFinding], severity: Severity
+    ) -> Iterator[Problem]:
         base: Path_ = (self._spans.cases_key, index) if self._spans.cases_key else ()
         places = Places(self.source(index), [base + finding.path for finding in findings], base=base)
         for finding in findings:
@@ -170,7 +178,10 @@ class DocumentCases:
         return bool(getattr(self._document, "double_encoded", False))
 
     def problems(
-        self, case_findings: CaseFindings, severity: Severity = "error", header: Sequence[Finding] = ()
+        self,
+        case_findings: CaseFindings,
+        severity: Severity = "error",
+        header: Sequence[DocumentFinding] = (),
     ) -> list[Problem]:
         """Return findings with their positions."""
         moved = [
@@ -199,7 +210,7 @@ class EvalSetFile:
         header: EvalSet,
         cases: Cases,
         content_hash: Callable[[], str],
-        kind: Kind = Kind.EVAL_SET,
+        kind: DocumentKind = DocumentKind.EVAL_SET,
     ) -> None:
         self.label, self.header, self.kind = label, header, kind
         self.has_comments, self.is_validated = False, True
@@ -313,7 +324,9 @@ class EvalSetFile:
         """Return findings about cases with their positions; paths start at the case."""
         return self.cases.problems(findings, severity)
 
-    def header_problems(self, look: Callable[[dict[str, object]], Iterable[Finding]]) -> list[Problem]:
+    def header_problems(
+        self, look: Callable[[dict[str, object]], Iterable[DocumentFinding]]
+    ) -> list[Problem]:
         """Return the findings of `look` in the header, as warnings with positions; empty if the file was read whole."""
         if not isinstance(self.cases, SpanCases):
             return []
@@ -379,7 +392,9 @@ def duplicate_problems(cases: Cases, ids: Sequence[str | None], renamed: Mapping
     for index, name in enumerate(ids):
         if name is not None and first.setdefault(name, index) != index and len(duplicates) < MAX_REPORTED:
             duplicates.append((index, first[name]))
-    places = cases.problems([(before, [Finding((cases.id_key(before),), "")]) for _, before in duplicates])
+    places = cases.problems(
+        [(before, [DocumentFinding((cases.id_key(before),), "")]) for _, before in duplicates]
+    )
     findings = [
         (index, [_finding((cases.id_key(index),), str(ids[index]), place, renamed.get(index))])
         for (index, _), place in zip(duplicates, places, strict=True)
@@ -387,11 +402,11 @@ def duplicate_problems(cases: Cases, ids: Sequence[str | None], renamed: Mapping
     return cases.problems(findings, "warning" if renamed else "error")
 
 
-def _finding(path: Path_, name: str, first: Problem, new_id: str | None) -> Finding:
+def _finding(path: Path_, name: str, first: Problem, new_id: str | None) -> DocumentFinding:
     message = f"the id {name!r} is already used by the case at {first.line}:{first.column}"
     if new_id is not None:
-        return Finding(path, f"{message}; it runs as {new_id!r}")
-    return Finding(path, message, "rename one; `proctor eval --allow-duplicate-ids` runs both")
+        return DocumentFinding(path, f"{message}; it runs as {new_id!r}")
+    return DocumentFinding(path, message, "rename one; `proctor eval --allow-duplicate-ids` runs both")
 
 
 # --- header and hash --------------------------------------------------------------------------------------------------
@@ -399,14 +414,16 @@ def _finding(path: Path_, name: str, first: Problem, new_id: str | None) -> Find
 
 def read_header(
     fields: dict[str, object], name: str, *, needs_id: bool = True
-) -> tuple[EvalSet, list[Finding], list[Finding]]:
+) -> tuple[EvalSet, list[DocumentFinding], list[DocumentFinding]]:
     """Return the set without its cases, its errors, and its doubts."""
-    warnings: list[Finding] = []
+    warnings: list[DocumentFinding] = []
     if not fields.keys() & {"eval_set_id", "evalSetId", "id"}:
         fallback = set_id_of(name)
         if needs_id:
             warnings.append(
-                Finding((), f"`eval_set_id` is missing; {fallback!r} is used", "ADK refuses this file")
+                DocumentFinding(
+                    (), f"`eval_set_id` is missing; {fallback!r} is used", "ADK refuses this file"
+                )
             )
         fields = {"eval_set_id": fallback, **fields}
     try:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from pydantic_core import from_json
 
 from proctor.errors import EvalFileError
-from proctor.files.eval_sets.documents import Kind, describe, is_case_like, is_set_fields
+from proctor.files.eval_sets.documents import DocumentKind, describe, is_case_like, is_set_fields
 from proctor.files.eval_sets.eval_set_file import MAX_REPORTED, EvalSetFile, SpanCases, hash_file
 from proctor.files.keys.key_findings import Collector, DuplicateKeys, add_duplicate_keys, duplicate_keys_in
 from proctor.files.text.json_decode import decode, has_refused_values, is_suspect
@@ -27,7 +27,7 @@ _SPACE = b" \t\r\n"
 _COMMENTS = (b"#", b"//")
 
 
-class Line(NamedTuple):
+class JsonLine(NamedTuple):
     """A line that is not blank: its number from 1, the offset of its first byte, its bytes without surrounding space."""
 
     number: int
@@ -41,11 +41,11 @@ class Line(NamedTuple):
     """Whether it may contain a value that only the fast parser accepts."""
 
 
-class LineTooLongError(Exception):
+class JsonLineTooLongError(Exception):
     """A line is longer than the limit; the argument is the number of the line."""
 
 
-def lines_in(data: Bytes) -> Iterator[Line]:
+def lines_in(data: Bytes) -> Iterator[JsonLine]:
     """Return every line that is not blank. A line ends with a line feed, alone or after a carriage return.
 
     Raises:
@@ -58,7 +58,7 @@ def lines_in(data: Bytes) -> Iterator[Line]:
         end = len(chunk) if is_last else chunk.rfind(b"\n") + 1
         if not end:
             if size >= LARGEST_ELEMENT:
-                raise LineTooLongError(number + 1)
+                raise JsonLineTooLongError(number + 1)
             size *= 4
             continue
         suspect = is_suspect(chunk)
@@ -69,7 +69,7 @@ def lines_in(data: Bytes) -> Iterator[Line]:
             if text := chunk[start:stop].strip(_SPACE):
                 indent = chunk.index(text[:1], start) - start
                 is_cut = is_last and stop == end and chunk[-1:] != b"\n"
-                yield Line(number, at + start + indent, text, indent, is_cut, suspect)
+                yield JsonLine(number, at + start + indent, text, indent, is_cut, suspect)
             start = stop
         at, size = at + end, CHUNK
 
@@ -109,16 +109,16 @@ class LineWalk:
         if self._broken_lines > MAX_REPORTED:
             self._problem(1, 1, f"{self._broken_lines - MAX_REPORTED} more lines cannot be read")
 
-    def _lines(self) -> Iterator[Line]:
+    def _lines(self) -> Iterator[JsonLine]:
         try:
             yield from lines_in(self.data)
-        except LineTooLongError as error:
+        except JsonLineTooLongError as error:
             mib = LARGEST_ELEMENT >> 20
             self._problem(
                 int(error.args[0]), 1, f"the line is longer than {mib} MiB", "split the file or the case"
             )
 
-    def _parse(self, line: Line, *, is_first: bool) -> Any:
+    def _parse(self, line: JsonLine, *, is_first: bool) -> Any:
         """Return the value of a line; report a line without a value and return `_NO_VALUE`."""
         try:
             value = from_json(line.text, allow_inf_nan=False)
@@ -131,7 +131,7 @@ class LineWalk:
         self.duplicate_keys += duplicate_keys_in(self._source(line, line.text.decode("utf-8", "replace")))
         return value
 
-    def _is_header(self, line: Line, value: Any) -> bool:
+    def _is_header(self, line: JsonLine, value: Any) -> bool:
         """Whether the first line is the header of the set; stop at a line that is neither a header nor a case."""
         if is_set_fields(value):
             if key := next((key for key in ("eval_cases", "evalCases") if key in value), ""):
@@ -145,7 +145,7 @@ class LineWalk:
 
     # --- problems ---
 
-    def _report_broken(self, line: Line, *, is_first: bool) -> None:
+    def _report_broken(self, line: JsonLine, *, is_first: bool) -> None:
         if line.text.startswith(_COMMENTS):
             if not self.has_comments:
                 problem = self._source(line, "").problem(
@@ -163,12 +163,12 @@ class LineWalk:
             self._stop(line, "the line is incomplete; in JSON lines each case is one line", hint)
         self._report_error(line)
 
-    def _report_error(self, line: Line) -> None:
+    def _report_error(self, line: JsonLine) -> None:
         self._broken_lines += 1
         if self._broken_lines <= MAX_REPORTED:
             self.problems.append(self._first_problem(line))
 
-    def _first_problem(self, line: Line) -> Problem:
+    def _first_problem(self, line: JsonLine) -> Problem:
         """Return the first problem of a line; stop if it is not UTF-8, because later lines will not be, either."""
         try:
             text = decode(line.text, self.data.name, first=Place(line.number, 1 + line.indent), at=line.at)
@@ -185,18 +185,18 @@ class LineWalk:
             return replace(problems[0], severity="error", hint="in JSON lines, a case is plain JSON")
         return self._source(line, text).problem(0, "this line is not readable as JSON")
 
-    def _report_second_header(self, line: Line) -> None:
+    def _report_second_header(self, line: JsonLine) -> None:
         hint = "the header is the first line; were two files concatenated?"
         self._problem(line.number, 1 + line.indent, "this line has the fields of a set, not of a case", hint)
 
-    def _stop(self, line: Line, message: str, hint: str) -> None:
+    def _stop(self, line: JsonLine, message: str, hint: str) -> None:
         self._problem(line.number, 1 + line.indent, message, hint)
         raise _StopError
 
     def _problem(self, line: int, column: int, message: str, hint: str = "") -> None:
         self.problems.append(Problem("error", self.data.name, line, column, "", message, hint))
 
-    def _source(self, line: Line, text: str) -> SourceText:
+    def _source(self, line: JsonLine, text: str) -> SourceText:
         return SourceText(self.data.name, text, Place(line.number, 1 + line.indent))
 
 
@@ -231,7 +231,7 @@ def open_lines(source: FileBytes) -> EvalSetFile:
         collector.take(index, value)
     cases = SpanCases(source, walk.spans)
     opened = collector.to_set(
-        source.name, walk.spans.header, cases, lambda: hash_file(source), Kind.CASE_LINES
+        source.name, walk.spans.header, cases, lambda: hash_file(source), DocumentKind.CASE_LINES
     )
     opened.has_comments = walk.has_comments
     opened.errors += walk.problems
@@ -242,7 +242,7 @@ def open_lines(source: FileBytes) -> EvalSetFile:
 
 def starts_like_lines(data: Bytes) -> bool:
     """Whether the first line with content is a header of a set, or a case."""
-    with suppress(ValueError, LineTooLongError):
+    with suppress(ValueError, JsonLineTooLongError):
         for line in lines_in(data):
             if not line.text.startswith(_COMMENTS):
                 value = from_json(line.text)

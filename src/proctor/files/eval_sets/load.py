@@ -15,7 +15,7 @@ from proctor.files.eval_sets.documents import (
     CONFIG_KEYS,
     RESULT_LIMIT,
     Document,
-    Kind,
+    DocumentKind,
     kind,
     not_a,
     problems_at,
@@ -24,7 +24,7 @@ from proctor.files.eval_sets.documents import (
 from proctor.files.keys.key_findings import duplicate_keys_in_document
 from proctor.files.text.json_stream import no_collection
 from proctor.files.text.problems import Problem, file_error
-from proctor.files.text.validation_messages import Finding, explain, near_key
+from proctor.files.text.validation_messages import DocumentFinding, explain, near_key
 from proctor.schema.format.case import ConversationScenarios, SessionInput
 from proctor.schema.format.config import EvalConfig, LlmAudioUserSimulatorConfig, TrialsConfig
 from proctor.schema.format.criterion import (
@@ -68,7 +68,7 @@ def load_config_strictly(
 
 def read_config(document: Document) -> tuple[EvalConfig, list[Problem]]:
     """As `load_config`, for a document that was already read."""
-    config = read_model(document, EvalConfig, "an eval config", {Kind.CONFIG, Kind.UNKNOWN})
+    config = read_model(document, EvalConfig, "an eval config", {DocumentKind.CONFIG, DocumentKind.UNKNOWN})
     doubts = [
         *document.warnings,
         *problems_at(document, config_findings(config, document.value), "warning"),
@@ -85,7 +85,7 @@ def load_scenarios(path: str | Path, *, label: str = "") -> ConversationScenario
 
 def read_scenarios(document: Document) -> ConversationScenarios:
     """As `load_scenarios`, for a document that was already read."""
-    return read_model(document, ConversationScenarios, "conversation scenarios", {Kind.SCENARIOS})
+    return read_model(document, ConversationScenarios, "conversation scenarios", {DocumentKind.SCENARIOS})
 
 
 def load_session_input(path: str | Path, *, label: str = "") -> SessionInput:
@@ -95,7 +95,9 @@ def load_session_input(path: str | Path, *, label: str = "") -> SessionInput:
 
 def read_session_input(document: Document) -> SessionInput:
     """As `load_session_input`, for a document that was already read."""
-    return read_model(document, SessionInput, "a session input", {Kind.SESSION_INPUT, Kind.UNKNOWN})
+    return read_model(
+        document, SessionInput, "a session input", {DocumentKind.SESSION_INPUT, DocumentKind.UNKNOWN}
+    )
 
 
 def load_results(path: str | Path, *, label: str = "") -> EvalSetResult:
@@ -108,10 +110,12 @@ def read_results(document: Document) -> EvalSetResult:
     """As `load_results`, for a document that was already read."""
     from proctor.schema.format.result import EvalSetResult
 
-    return read_model(document, EvalSetResult, "an eval set result", {Kind.RESULT})
+    return read_model(document, EvalSetResult, "an eval set result", {DocumentKind.RESULT})
 
 
-def read_model(document: Document, model: type[_Model], expected: str, kinds: Collection[Kind]) -> _Model:
+def read_model(
+    document: Document, model: type[_Model], expected: str, kinds: Collection[DocumentKind]
+) -> _Model:
     """Return the document as `model`, if it is of one of `kinds`."""
     document_kind = kind(document.value, document.name)
     value: Any = document.value
@@ -145,7 +149,7 @@ _MAX_FINDINGS = 100  # unknown keys of a document
 _COMMENT_KEYS = ("_comment", "_documentation", "description", "$schema")
 
 
-def config_findings(config: EvalConfig, value: dict[str, object]) -> list[Finding]:
+def config_findings(config: EvalConfig, value: dict[str, object]) -> list[DocumentFinding]:
     """Return all doubts about a config; `value` is its document."""
     return [
         *_unknown_keys(config, value),
@@ -154,16 +158,16 @@ def config_findings(config: EvalConfig, value: dict[str, object]) -> list[Findin
     ]
 
 
-def misspelled_keys(config: EvalConfig) -> list[Finding]:
+def misspelled_keys(config: EvalConfig) -> list[DocumentFinding]:
     """Return misspelled keys and metrics outside of `criteria`: they have no effect, so a run refuses the config."""
     near = {key: near_key(key, _KEYS) for key in config.model_extra or ()}
     misspelled = [
-        Finding((key,), "unknown key; nothing reads it", f"did you mean `{name}`?", at_key=True)
+        DocumentFinding((key,), "unknown key; nothing reads it", f"did you mean `{name}`?", at_key=True)
         for key, name in near.items()
         if name and key not in _COMMENT_KEYS
     ]
     metrics = [
-        Finding(
+        DocumentFinding(
             (key,), "a metric outside of `criteria`; nothing reads it", "put it into `criteria`", at_key=True
         )
         for key in config.model_extra or ()
@@ -172,17 +176,17 @@ def misspelled_keys(config: EvalConfig) -> list[Finding]:
     return [*misspelled, *metrics, *_misspelled_trials(config), *_misspelled_user(config)]
 
 
-def _misspelled_trials(config: EvalConfig) -> Iterator[Finding]:
+def _misspelled_trials(config: EvalConfig) -> Iterator[DocumentFinding]:
     """Report every unknown key in `trials`, which only Proctor defines."""
     known = tuple(TrialsConfig.model_fields)
     for key in islice((config.trials and config.trials.model_extra) or (), _MAX_FINDINGS):
         if key not in _COMMENT_KEYS:
             near = near_key(key, known)
             hint = f"did you mean `{near}`?" if near else f"known: {', '.join(known)}"
-            yield Finding(("trials", key), "unknown key; nothing reads it", hint, at_key=True)
+            yield DocumentFinding(("trials", key), "unknown key; nothing reads it", hint, at_key=True)
 
 
-def _misspelled_user(config: EvalConfig) -> Iterator[Finding]:
+def _misspelled_user(config: EvalConfig) -> Iterator[DocumentFinding]:
     """Report misspelled keys of `user_simulator_config`: without them, the simulated user would behave differently."""
     simulator = config.user_simulator_config
     if simulator is None:
@@ -190,18 +194,22 @@ def _misspelled_user(config: EvalConfig) -> Iterator[Finding]:
     for key in islice(simulator.model_extra or (), _MAX_FINDINGS):
         if key not in _COMMENT_KEYS and (near := near_key(key, tuple(type(simulator).model_fields))):
             path = ("user_simulator_config", key)
-            yield Finding(path, "unknown key; nothing reads it", f"did you mean `{near}`?", at_key=True)
+            yield DocumentFinding(
+                path, "unknown key; nothing reads it", f"did you mean `{near}`?", at_key=True
+            )
 
 
-def _unknown_keys(config: EvalConfig, value: dict[str, object]) -> Iterator[Finding]:
+def _unknown_keys(config: EvalConfig, value: dict[str, object]) -> Iterator[DocumentFinding]:
     for key in islice(config.model_extra or (), _MAX_FINDINGS):
         if key in (*_COMMENT_KEYS, *_PREBUILT) or near_key(key, _KEYS):
             continue
-        yield Finding((key,), "unknown key; nothing reads it", _hint_for_unknown_key(key), at_key=True)
+        yield DocumentFinding(
+            (key,), "unknown key; nothing reads it", _hint_for_unknown_key(key), at_key=True
+        )
     if not config.criteria:
         criteria_key = next((key for key in value if to_snake(key) == "criteria"), None)
         path = (criteria_key,) if criteria_key else ()
-        yield Finding(
+        yield DocumentFinding(
             path,
             "no criteria: this config names no metric, so only what a case states is scored",
             "name a metric in `criteria`",
@@ -218,16 +226,16 @@ def _hint_for_unknown_key(key: str) -> str:
     return ""
 
 
-def _unsupported_features(config: EvalConfig, value: dict[str, object]) -> Iterator[Finding]:
+def _unsupported_features(config: EvalConfig, value: dict[str, object]) -> Iterator[DocumentFinding]:
     if config.live_model_config is not None:
-        yield Finding(
+        yield DocumentFinding(
             (_key(value, "live_model_config"),),
             "live mode is not supported: a run with this config is refused",
             "remove `live_model_config` to run without live streaming",
             at_key=True,
         )
     if isinstance(config.user_simulator_config, LlmAudioUserSimulatorConfig):
-        yield Finding(
+        yield DocumentFinding(
             (_key(value, "user_simulator_config"), "type"),
             "simulated users with audio (llm_audio) are not supported: a scenario run with this config is refused",
             "use `llm_backed`",
@@ -238,7 +246,7 @@ def _key(value: dict[str, object], name: str) -> str:
     return next((key for key in (name, to_camel(name)) if key in value), name)
 
 
-def _criteria_findings(config: EvalConfig, value: dict[str, Any]) -> Iterator[Finding]:
+def _criteria_findings(config: EvalConfig, value: dict[str, Any]) -> Iterator[DocumentFinding]:
     custom = set(config.custom_metrics or ())
     criteria = value.get("criteria", {})
     for name, criterion in islice(config.criteria.items(), _MAX_FINDINGS):
@@ -247,42 +255,46 @@ def _criteria_findings(config: EvalConfig, value: dict[str, Any]) -> Iterator[Fi
             yield from _options(("criteria", name), name, criterion, criteria.get(name))
     for name in sorted(custom - config.criteria.keys()):
         where = (_key(value, "custom_metrics"), name)
-        yield Finding(where, "this metric is not in `criteria`: it is not computed", "", at_key=True)
+        yield DocumentFinding(where, "this metric is not in `criteria`: it is not computed", "", at_key=True)
 
 
-def _criterion_findings(name: str, criterion: float | BaseCriterion, *, is_custom: bool) -> Iterator[Finding]:
+def _criterion_findings(
+    name: str, criterion: float | BaseCriterion, *, is_custom: bool
+) -> Iterator[DocumentFinding]:
     path = ("criteria", name)
     if not is_custom and name not in METRICS:
         near = near_key(name, METRICS.names())
         hint = (
             f"did you mean `{near}`?" if near else "register a custom metric, or name it in `custom_metrics`"
         )
-        yield Finding(path, f"unknown metric {name!r}", hint, at_key=True)
+        yield DocumentFinding(path, f"unknown metric {name!r}", hint, at_key=True)
     elif not is_custom and name in {metric.value for metric in EFFICIENCY_METRICS}:
-        yield Finding(
+        yield DocumentFinding(
             path, "this metric is always reported and takes no threshold", "ADK cannot evaluate it so"
         )
     else:
         yield from _threshold_findings(path, criterion)
 
 
-def _threshold_findings(path: tuple[str, str], criterion: float | BaseCriterion) -> Iterator[Finding]:
+def _threshold_findings(path: tuple[str, str], criterion: float | BaseCriterion) -> Iterator[DocumentFinding]:
     threshold = criterion.threshold if isinstance(criterion, BaseCriterion) else criterion
     low, high = _RANGES.get(path[1], (0.0, 1.0))
     if path[1] in _PREBUILT and not low <= threshold <= high:
         never = "pass" if threshold > high else "fail"
-        yield Finding(
+        yield DocumentFinding(
             path, f"the threshold {threshold:g} can never {never}: scores are from {low:g} to {high:g}"
         )
 
 
-def _options(path: tuple[str, str], name: str, criterion: BaseCriterion, value: object) -> Iterator[Finding]:
+def _options(
+    path: tuple[str, str], name: str, criterion: BaseCriterion, value: object
+) -> Iterator[DocumentFinding]:
     model = _CRITERIA.get(name, BaseCriterion)
     known = [*model.model_fields, *_OWN_OPTIONS]
     for key in islice(criterion.model_extra or (), _MAX_FINDINGS):
         near = near_key(key, known)
         if name in _CRITERIA and near and to_snake(key) not in known:
-            yield Finding((*path, key), "unknown option", f"did you mean `{near}`?", at_key=True)
+            yield DocumentFinding((*path, key), "unknown option", f"did you mean `{near}`?", at_key=True)
     try:
         model.model_validate(value)
     except ValidationError as error:

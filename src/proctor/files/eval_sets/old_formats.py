@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 from pydantic import BaseModel
 from pydantic.alias_generators import to_snake
 
-from proctor.files.eval_sets.documents import Document, Kind, problems_at, set_id_of
+from proctor.files.eval_sets.documents import Document, DocumentKind, problems_at, set_id_of
 from proctor.files.eval_sets.eval_set_file import DocumentCases, EvalSetFile
 from proctor.files.eval_sets.variants import CALL_INPUTS
 from proctor.files.keys.key_findings import LISTED, NOTHING_READS, unknown_in, without_value
-from proctor.files.keys.unknown_key_meaning import Place, meaning_of
+from proctor.files.keys.unknown_key_meaning import FormatObject, meaning_of
 from proctor.files.text.problems import Path_
-from proctor.files.text.validation_messages import Finding, resolve
+from proctor.files.text.validation_messages import DocumentFinding, resolve
 from proctor.schema.format.case import EvalCase, EvalSet, SessionInput
 from proctor.schema.format.content import FunctionCall
 from proctor.schema.format.invocation import Invocation
@@ -29,25 +29,29 @@ from proctor.schema.format.legacy import (
 )
 from proctor.schema.format.wire_model import PathError, to_camel
 
-OLD_KINDS = frozenset({Kind.OLD_TURNS, Kind.OLD_CASES})
+OLD_KINDS = frozenset({DocumentKind.OLD_TURNS, DocumentKind.OLD_CASES})
 
 
-def open_old_set(document: Document, document_kind: Kind, digest: Callable[[], str]) -> EvalSetFile:
+def open_old_set(document: Document, document_kind: DocumentKind, digest: Callable[[], str]) -> EvalSetFile:
     """Convert a document as ADK does; missing values are "not stated"."""
     name = set_id_of(document.name)
     converted: list[EvalCase] = []
-    errors: list[Finding] = []
+    errors: list[DocumentFinding] = []
     adapted, warnings = adapt_document(document.value, document_kind)
     try:
-        if document_kind is Kind.OLD_TURNS:
+        if document_kind is DocumentKind.OLD_TURNS:
             converted = convert_turns(adapted, eval_set_id=name, eval_id=name).eval_cases
         else:
             converted = convert_cases(adapted, eval_set_id=name).eval_cases
     except PathError as error:
         errors = path_findings(error, document.value)
     pieces = [case.model_dump_json(exclude_unset=True).encode() for case in converted]
-    bases: list[Path_] = [() if document_kind is Kind.OLD_TURNS else (index,) for index in range(len(pieces))]
-    cases = DocumentCases(document, pieces, bases, id_key="name" if document_kind is Kind.OLD_CASES else "")
+    bases: list[Path_] = [
+        () if document_kind is DocumentKind.OLD_TURNS else (index,) for index in range(len(pieces))
+    ]
+    cases = DocumentCases(
+        document, pieces, bases, id_key="name" if document_kind is DocumentKind.OLD_CASES else ""
+    )
     opened = EvalSetFile(
         document.name, EvalSet(eval_set_id=name, name=name, eval_cases=[]), cases, digest, document_kind
     )
@@ -59,7 +63,7 @@ def open_old_set(document: Document, document_kind: Kind, digest: Callable[[], s
     return opened
 
 
-def _add_key_problems(opened: EvalSetFile, document: Document, document_kind: Kind) -> None:
+def _add_key_problems(opened: EvalSetFile, document: Document, document_kind: DocumentKind) -> None:
     """Add the unknown keys, up to a limit of each kind."""
     findings = list(old_key_findings(document.value, document_kind))
     for is_misread, problems in ((True, opened.misread), (False, opened.doubtful)):
@@ -67,21 +71,21 @@ def _add_key_problems(opened: EvalSetFile, document: Document, document_kind: Ki
         problems.extend(problems_at(document, of_kind[:LISTED], "warning"))
 
 
-def path_findings(error: PathError, document: object) -> list[Finding]:
+def path_findings(error: PathError, document: object) -> list[DocumentFinding]:
     """Return all errors of a conversion, with keys in the spelling of `document`."""
-    return [Finding(resolve(each.path, document)[0], each.message) for each in (error, *error.also)]
+    return [DocumentFinding(resolve(each.path, document)[0], each.message) for each in (error, *error.also)]
 
 
 # --- other keys for the same values -----------------------------------------------------------------------------------
 
 
-def adapt_document(document: Any, document_kind: Kind) -> tuple[Any, list[Finding]]:
+def adapt_document(document: Any, document_kind: DocumentKind) -> tuple[Any, list[DocumentFinding]]:
     """Convert turns with other keys, and return a warning for each change.
 
     Plain texts as intermediate responses (without an author), and inputs of a tool under another key.
     """
-    findings: list[Finding] = []
-    if document_kind is Kind.OLD_TURNS:
+    findings: list[DocumentFinding] = []
+    if document_kind is DocumentKind.OLD_TURNS:
         return _adapt_turns(document, (), findings), findings
     cases = [
         {**case, "data": _adapt_turns(case["data"], (index, "data"), findings)}
@@ -92,13 +96,13 @@ def adapt_document(document: Any, document_kind: Kind) -> tuple[Any, list[Findin
     return cases, findings
 
 
-def _adapt_turns(turns: object, base: Path_, findings: list[Finding]) -> Any:
+def _adapt_turns(turns: object, base: Path_, findings: list[DocumentFinding]) -> Any:
     if not isinstance(turns, list):
         return turns
     return [_adapt_turn(turn, (*base, index), findings) for index, turn in enumerate(turns)]
 
 
-def _adapt_turn(turn: object, path: Path_, findings: list[Finding]) -> object:
+def _adapt_turn(turn: object, path: Path_, findings: list[DocumentFinding]) -> object:
     if not isinstance(turn, dict):
         return turn
     turn = in_snake_case(turn, TURN_KEYS)
@@ -111,22 +115,26 @@ def _adapt_turn(turn: object, path: Path_, findings: list[Finding]) -> object:
     return turn
 
 
-def _adapt_call(call: object, path: Path_, findings: list[Finding]) -> object:
+def _adapt_call(call: object, path: Path_, findings: list[DocumentFinding]) -> object:
     if not isinstance(call, dict) or any(key in call for key in CALL_INPUTS[:3]):
         return call
     other = next((key for key in CALL_INPUTS[3:] if isinstance(call.get(key), dict)), None)
     if other is None:
         return call
     findings.append(
-        Finding((*path, other), f"`{other}` is read as `tool_input`", "ADK refuses this file", at_key=True)
+        DocumentFinding(
+            (*path, other), f"`{other}` is read as `tool_input`", "ADK refuses this file", at_key=True
+        )
     )
     return {("tool_input" if key == other else key): item for key, item in call.items()}
 
 
-def _adapt_text(text: object, path: Path_, findings: list[Finding]) -> object:
+def _adapt_text(text: object, path: Path_, findings: list[DocumentFinding]) -> object:
     if not isinstance(text, str):
         return text
-    findings.append(Finding(path, "an intermediate response without its author", "ADK refuses this file"))
+    findings.append(
+        DocumentFinding(path, "an intermediate response without its author", "ADK refuses this file")
+    )
     return {"author": "", "text": text}
 
 
@@ -138,21 +146,21 @@ class OldObject(NamedTuple):
 
     path: Path_
     value: dict[str, Any]
-    place: Place
+    place: FormatObject
 
 
-def old_objects(document: Any, document_kind: Kind) -> Iterator[OldObject]:
+def old_objects(document: Any, document_kind: DocumentKind) -> Iterator[OldObject]:
     """Return the cases, sessions, turns and calls of a document; other values are skipped, the conversion reports them."""
-    if document_kind is Kind.OLD_TURNS:
+    if document_kind is DocumentKind.OLD_TURNS:
         yield from _turns_of(document, ())
         return
     for index, case in enumerate(document):
         if not isinstance(case, dict):
             continue
-        yield OldObject((index,), case, Place.OLD_CASE)
+        yield OldObject((index,), case, FormatObject.OLD_CASE)
         for key in ("initial_session", "initialSession"):
             if isinstance(session := case.get(key), dict):
-                yield OldObject((index, key), session, Place.SESSION)
+                yield OldObject((index, key), session, FormatObject.SESSION)
         yield from _turns_of(case.get("data"), (index, "data"))
 
 
@@ -161,53 +169,53 @@ def _turns_of(turns: object, base: Path_) -> Iterator[OldObject]:
         if not isinstance(turn, dict):
             continue
         path = (*base, index)
-        yield OldObject(path, turn, Place.OLD_TURN)
+        yield OldObject(path, turn, FormatObject.OLD_TURN)
         for key in ("expected_tool_use", "expectedToolUse"):
             calls = turn.get(key)
             for number, call in enumerate(calls if isinstance(calls, list) else ()):
                 if isinstance(call, dict):
-                    yield OldObject((*path, key, number), call, Place.CALL)
+                    yield OldObject((*path, key, number), call, FormatObject.CALL)
 
 
 OLD_KEYS = {
-    Place.OLD_CASE: frozenset({"name", "data", "initial_session"}),
-    Place.SESSION: SESSION_KEYS,
-    Place.OLD_TURN: TURN_KEYS,
-    Place.CALL: frozenset({*CALL_KEYS, *CALL_INPUTS[3:]}),
+    FormatObject.OLD_CASE: frozenset({"name", "data", "initial_session"}),
+    FormatObject.SESSION: SESSION_KEYS,
+    FormatObject.OLD_TURN: TURN_KEYS,
+    FormatObject.CALL: frozenset({*CALL_KEYS, *CALL_INPUTS[3:]}),
 }
 """The keys of each kind of object, with the alternative keys of a call's input."""
-_OWNERS: dict[Place, type[BaseModel]] = {
-    Place.OLD_CASE: EvalCase,
-    Place.SESSION: SessionInput,
-    Place.OLD_TURN: Invocation,
-    Place.CALL: FunctionCall,
+_OWNERS: dict[FormatObject, type[BaseModel]] = {
+    FormatObject.OLD_CASE: EvalCase,
+    FormatObject.SESSION: SessionInput,
+    FormatObject.OLD_TURN: Invocation,
+    FormatObject.CALL: FunctionCall,
 }
 _NEW_CALL_KEYS = frozenset({"args", "arguments", "name", "function", "id"})
 
 
-def old_key_findings(document: Any, document_kind: Kind) -> Iterator[Finding]:
+def old_key_findings(document: Any, document_kind: DocumentKind) -> Iterator[DocumentFinding]:
     """Return the unknown keys of a document that have a meaning elsewhere."""
     for path, value, place in old_objects(document, document_kind):
         yield from _unknown_keys(path, value, place)
-        if place is Place.CALL and _has_unread_function(value):
+        if place is FormatObject.CALL and _has_unread_function(value):
             hint = meaning_of(place, FunctionCall, "function").hint
-            yield Finding((*path, "function"), NOTHING_READS, hint, at_key=True, is_misread=True)
-        for key, item in value.items() if place is Place.OLD_TURN else ():
+            yield DocumentFinding((*path, "function"), NOTHING_READS, hint, at_key=True, is_misread=True)
+        for key, item in value.items() if place is FormatObject.OLD_TURN else ():
             if to_snake(key) in Invocation.model_fields and isinstance(item, dict):
                 yield from _unknown_in_new_form(key, item, path)
 
 
-def _unknown_keys(path: Path_, value: dict[str, Any], place: Place) -> Iterator[Finding]:
+def _unknown_keys(path: Path_, value: dict[str, Any], place: FormatObject) -> Iterator[DocumentFinding]:
     owner = _OWNERS[place]
-    known = OLD_KEYS[place] | _NEW_CALL_KEYS if place is Place.CALL else OLD_KEYS[place]
+    known = OLD_KEYS[place] | _NEW_CALL_KEYS if place is FormatObject.CALL else OLD_KEYS[place]
     for key, item in value.items():
         name = to_snake(key)
         is_known = name in known or (name in owner.model_fields and key in {name, to_camel(name)})
-        if is_known or (place is not Place.CALL and key.startswith("_")):
+        if is_known or (place is not FormatObject.CALL and key.startswith("_")):
             continue
         meaning = without_value(meaning_of(place, owner, key), key, item)
         if meaning.hint:
-            yield Finding(
+            yield DocumentFinding(
                 (*path, key), NOTHING_READS, meaning.hint, at_key=True, is_misread=meaning.is_misread
             )
 
@@ -220,7 +228,7 @@ def _has_unread_function(call: dict[str, object]) -> bool:
         return False
 
 
-def _unknown_in_new_form(key: str, item: object, path: Path_) -> Iterator[Finding]:
+def _unknown_in_new_form(key: str, item: object, path: Path_) -> Iterator[DocumentFinding]:
     """Return the unknown keys below a value of an old turn that has the present format."""
     try:
         turn = Invocation.model_validate({"user_content": {"parts": []}, key: item})

@@ -21,7 +21,7 @@ from proctor.files.eval_sets.documents import (
     WHOLE_LIMIT,
     YAML_SUFFIXES,
     Document,
-    Kind,
+    DocumentKind,
     kind,
     not_a,
     problems_at,
@@ -47,7 +47,7 @@ from proctor.files.keys.key_findings import (
 )
 from proctor.files.text.json_stream import CHUNK, BrokenTextError, FileBytes, LineCounter, Walk, no_collection
 from proctor.files.text.problems import Path_, Problem, SourceText, file_error
-from proctor.files.text.validation_messages import Finding
+from proctor.files.text.validation_messages import DocumentFinding
 from proctor.schema.format.case import EvalSet
 
 # --- opening -----------------------------------------------------------------------------------------------------------
@@ -182,10 +182,12 @@ def stream_set(source: FileBytes, *, validate: bool) -> EvalSetFile:
     collector = Collector(validate=validate)
     for index, value in walk:
         collector.take(index, value)
-    if kind({**walk.spans.header, walk.spans.cases_key: []}) is not Kind.EVAL_SET:
+    if kind({**walk.spans.header, walk.spans.cases_key: []}) is not DocumentKind.EVAL_SET:
         raise BrokenTextError(0)
     cases = SpanCases(source, walk.spans)
-    return collector.to_set(source.name, walk.spans.header, cases, lambda: hash_file(source), Kind.EVAL_SET)
+    return collector.to_set(
+        source.name, walk.spans.header, cases, lambda: hash_file(source), DocumentKind.EVAL_SET
+    )
 
 
 def too_large(source: FileBytes, broken: BrokenTextError) -> EvalFileError:
@@ -218,7 +220,7 @@ def set_of_document(document: Document, digest: Callable[[], str]) -> EvalSetFil
     document_kind = kind(document.value, document.name)
     if document_kind not in SETS:
         raise file_error([*document.warnings, *not_a(document, "an eval set", document_kind)])
-    if document_kind in {Kind.OLD_TURNS, Kind.OLD_CASES}:
+    if document_kind in {DocumentKind.OLD_TURNS, DocumentKind.OLD_CASES}:
         from proctor.files.eval_sets.old_formats import open_old_set  # only old files need it
 
         opened = open_old_set(document, document_kind, digest)
@@ -229,14 +231,15 @@ def set_of_document(document: Document, digest: Callable[[], str]) -> EvalSetFil
     return opened
 
 
-def _open_set(document: Document, document_kind: Kind, digest: Callable[[], str]) -> EvalSetFile:
+def _open_set(document: Document, document_kind: DocumentKind, digest: Callable[[], str]) -> EvalSetFile:
     fields, cases, base = _parts(document.value, document_kind)
     if second := [key for key in ("evalCases", "eval_cases") if key in fields]:
         both = "expected eval_cases once, got it in both spellings (eval_cases and evalCases)"
-        raise file_error(problems_at(document, [Finding((second[0],), both, at_key=True)]))
+        raise file_error(problems_at(document, [DocumentFinding((second[0],), both, at_key=True)]))
     case_list = cases if isinstance(cases, list) else []
     bases: list[Path_] = [
-        (*base, index) if document_kind is not Kind.EVAL_CASE else () for index in range(len(case_list))
+        (*base, index) if document_kind is not DocumentKind.EVAL_CASE else ()
+        for index in range(len(case_list))
     ]
     collector = Collector(has_free_keys=getattr(document, "is_short_form", False))
     for index, case in enumerate(case_list):
@@ -244,15 +247,15 @@ def _open_set(document: Document, document_kind: Kind, digest: Callable[[], str]
     document_cases = DocumentCases(document, [to_json(case) for case in case_list], bases)
     opened = collector.to_set(document.name, fields, document_cases, digest, document_kind)
     if not isinstance(cases, list):
-        opened.errors += problems_at(document, [Finding(base, "expected a list of cases")])
+        opened.errors += problems_at(document, [DocumentFinding(base, "expected a list of cases")])
     return opened
 
 
-def _parts(value: Any, document_kind: Kind) -> tuple[dict[str, Any], Any, Path_]:
+def _parts(value: Any, document_kind: DocumentKind) -> tuple[dict[str, Any], Any, Path_]:
     """Return the header, the cases, and the path of the cases."""
-    if document_kind is Kind.EVAL_CASE:
+    if document_kind is DocumentKind.EVAL_CASE:
         return {}, [value], ()
-    if document_kind is Kind.CASE_LIST:
+    if document_kind is DocumentKind.CASE_LIST:
         return {}, value, ()
     key = next(key for key in ("eval_cases", "evalCases") if key in value)
     return {name: item for name, item in value.items() if name != key}, value[key], (key,)

@@ -15,13 +15,19 @@ from pydantic import BaseModel, ValidationError
 from pydantic.alias_generators import to_snake
 
 from proctor.errors import SetupError, SetupProblems
-from proctor.files.eval_sets.documents import Document, JsonDocument, Kind
+from proctor.files.eval_sets.documents import Document, DocumentKind, JsonDocument
 from proctor.files.eval_sets.eval_set_file import Cases, EvalSetFile, read_case, read_header
 from proctor.files.eval_sets.variants import row_path
-from proctor.files.keys.unknown_key_meaning import KeyMeaning, Place, is_silent_in_case, meaning_of, place_of
+from proctor.files.keys.unknown_key_meaning import (
+    FormatObject,
+    KeyMeaning,
+    is_silent_in_case,
+    meaning_of,
+    place_of,
+)
 from proctor.files.text.json_stream import FileBytes
 from proctor.files.text.problems import Path_, Problem, SourceText, field_name
-from proctor.files.text.validation_messages import Finding, explain, resolve
+from proctor.files.text.validation_messages import DocumentFinding, explain, resolve
 from proctor.schema.format.case import EvalCase, EvalSet, SessionDetails, SessionInput
 from proctor.schema.format.content import Content, Part
 from proctor.schema.format.criterion import BaseCriterion
@@ -40,7 +46,7 @@ UNKNOWN_KEY = (NOTHING_READS, _ADK_REFUSES)
 """Messages about unknown keys."""
 
 
-def unknown_in(model: BaseModel, value: object, *, is_row: bool = False) -> Iterator[Finding]:
+def unknown_in(model: BaseModel, value: object, *, is_row: bool = False) -> Iterator[DocumentFinding]:
     """Return the unknown keys below `model`, which was read from `value`; `None` if it was made in Python.
 
     `is_row`: the value is a row of a data set, from which the case was read.
@@ -55,7 +61,7 @@ def unknown_in(model: BaseModel, value: object, *, is_row: bool = False) -> Iter
         is_unread = isinstance(owner, EvalCase) and not is_row and not is_silent_in_case(key)
         if not is_open or is_unread or meaning.hint:
             message = NOTHING_READS if is_open or "opening" in path else _ADK_REFUSES
-            yield Finding(position, message, meaning.hint, at_key=True, is_misread=meaning.is_misread)
+            yield DocumentFinding(position, message, meaning.hint, at_key=True, is_misread=meaning.is_misread)
 
 
 def _position(path: Path_, value: object, *, is_row: bool) -> Path_ | None:
@@ -68,7 +74,7 @@ def _position(path: Path_, value: object, *, is_row: bool) -> Path_ | None:
 
 def _meaning_in(owner: BaseModel, key: str, *, is_row: bool) -> KeyMeaning:
     """Return the meaning of an unknown key with its value."""
-    place = Place.ROW if is_row and isinstance(owner, EvalCase) else place_of(owner)
+    place = FormatObject.ROW if is_row and isinstance(owner, EvalCase) else place_of(owner)
     meaning = without_value(meaning_of(place, type(owner), key), key, (owner.model_extra or {}).get(key))
     if isinstance(owner, Part) and not meaning.is_misread and _is_blank(owner):
         hint = meaning.hint or "this part has no key that is read; a text is `text`"
@@ -95,7 +101,7 @@ def _is_blank(part: Part) -> bool:
     return all(getattr(part, name) is None for name in Part.model_fields)
 
 
-def key_findings(case: EvalCase, value: object, *, is_row: bool = False) -> list[Finding]:
+def key_findings(case: EvalCase, value: object, *, is_row: bool = False) -> list[DocumentFinding]:
     """Return the findings about a case: its unknown keys, and references without text."""
     silent = silent_references(case)
     if is_row:
@@ -109,12 +115,12 @@ _NO_TEXT = "a reference without text: nothing compares it with the answer"
 _STATE_TEXT = "give the expected text; calls are expected in `intermediate_data.tool_uses`"
 
 
-def silent_references(case: EvalCase) -> Iterator[Finding]:
+def silent_references(case: EvalCase) -> Iterator[DocumentFinding]:
     """Report references that consist only of an image, a call or the like: no metric reads them."""
     for key, turns in (("conversation", case.conversation), ("opening", case.opening)):
         for index, turn in enumerate(turns or ()):
             if turn.final_response is not None and _is_silent(turn.final_response):
-                yield Finding((key, index, "final_response"), _NO_TEXT, _STATE_TEXT, is_misread=True)
+                yield DocumentFinding((key, index, "final_response"), _NO_TEXT, _STATE_TEXT, is_misread=True)
 
 
 def _is_silent(answer: Content) -> bool:
@@ -138,14 +144,14 @@ def _has_value(part: Part) -> bool:
 SET_KEYS = tuple(EvalSet.model_fields)
 
 
-def set_key_findings(value: Mapping[str, object]) -> Iterator[Finding]:
+def set_key_findings(value: Mapping[str, object]) -> Iterator[DocumentFinding]:
     """Return the unknown keys of a set's header."""
     for key, item in value.items():
         if to_snake(key) in SET_KEYS or key == "id":
             continue
-        meaning = without_value(meaning_of(Place.SET, EvalSet, key), key, item)
+        meaning = without_value(meaning_of(FormatObject.SET, EvalSet, key), key, item)
         hint = meaning.hint or "ADK drops it when it writes the file"
-        yield Finding((key,), NOTHING_READS, hint, at_key=True, is_misread=meaning.is_misread)
+        yield DocumentFinding((key,), NOTHING_READS, hint, at_key=True, is_misread=meaning.is_misread)
 
 
 # --- all cases of a set -----------------------------------------------------------------------------------------------
@@ -168,9 +174,12 @@ class Collector:
     def __init__(self, *, has_free_keys: bool = False, validate: bool = True) -> None:
         self._has_free_keys, self._validates = has_free_keys, validate
         self._ids: list[str | None] = []  # None: the case cannot be read
-        self._errors: list[tuple[int, list[Finding]]] = []
-        self._warnings: list[tuple[int, list[Finding]]] = []
-        self._keys: dict[bool, list[tuple[int, list[Finding]]]] = {True: [], False: []}  # by `is_misread`
+        self._errors: list[tuple[int, list[DocumentFinding]]] = []
+        self._warnings: list[tuple[int, list[DocumentFinding]]] = []
+        self._keys: dict[bool, list[tuple[int, list[DocumentFinding]]]] = {
+            True: [],
+            False: [],
+        }  # by `is_misread`
         self._left = {True: LISTED, False: LISTED}
         self._has_rows = False
 
@@ -189,7 +198,7 @@ class Collector:
         self._ids.append(case.eval_id)
         if note and not self._has_rows:
             self._has_rows = True
-            self._warnings.append((index, [Finding((), note, "ADK refuses this file")]))
+            self._warnings.append((index, [DocumentFinding((), note, "ADK refuses this file")]))
         self._add_keys(index, case, value, noticed, is_row=bool(note))
         self._add_repeated_ids(index, case)
 
@@ -198,7 +207,7 @@ class Collector:
         if len(set(ids)) < len(ids):
             duplicate = next(name for name in ids if ids.count(name) > 1)
             message = f"the invocation id {duplicate!r} appears twice"
-            finding = Finding(("conversation",), message, "give each turn a different id")
+            finding = DocumentFinding(("conversation",), message, "give each turn a different id")
             self._warnings.append((index, [finding]))
 
     def _add_keys(
@@ -220,17 +229,17 @@ class Collector:
         misread_only = self._left[False] <= 0
         return any(is_row or _has_meaning(*pair, misread_only=misread_only) for pair in noticed)
 
-    def _add_findings(self, index: int, findings: list[Finding], *, is_misread: bool) -> None:
+    def _add_findings(self, index: int, findings: list[DocumentFinding], *, is_misread: bool) -> None:
         """Add findings of one kind, up to the limit."""
         left = self._left[is_misread]
         if not findings or left <= 0:
             return
         self._left[is_misread] = left - len(findings)
         if len(findings) > left:
-            findings = [*findings[:left], Finding((), _MORE, is_misread=is_misread)]
+            findings = [*findings[:left], DocumentFinding((), _MORE, is_misread=is_misread)]
         self._keys[is_misread].append((index, findings))
 
-    def _is_free(self, finding: Finding) -> bool:
+    def _is_free(self, finding: DocumentFinding) -> bool:
         """Whether a key was an entry of `extra` of a case or of a turn."""
         path = finding.path
         is_of_turn = len(path) == 3 and path[0] in ("conversation", "opening")
@@ -242,17 +251,17 @@ class Collector:
         fields: dict[str, Any],
         cases: Cases,
         content_hash: Callable[[], str],
-        kind: Kind,
+        kind: DocumentKind,
     ) -> EvalSetFile:
         """Return the set whose header is `fields`, with the problems of header and cases at their positions."""
         header_keys = [] if self._has_free_keys else list(set_key_findings(fields))
-        header, errors, doubts = read_header(fields, label, needs_id=kind is Kind.EVAL_SET)
+        header, errors, doubts = read_header(fields, label, needs_id=kind is DocumentKind.EVAL_SET)
         opened = EvalSetFile(label, header, cases, content_hash, kind)
         opened.case_ids = self._ids
-        broken: list[tuple[int, Sequence[Finding]]] = [*self._errors[:_MAX_BROKEN]]
+        broken: list[tuple[int, Sequence[DocumentFinding]]] = [*self._errors[:_MAX_BROKEN]]
         if (more := len(self._errors) - _MAX_BROKEN) > 0:
             message = f"this and {more - 1} more cases have problems, too"
-            broken.append((self._errors[_MAX_BROKEN][0], [Finding((), message)]))
+            broken.append((self._errors[_MAX_BROKEN][0], [DocumentFinding((), message)]))
         opened.errors += cases.problems(broken, "error", errors)
         opened.other_warnings += cases.problems(self._warnings[:_MAX_BROKEN], "warning", doubts)
         for is_misread, problems in ((True, opened.misread), (False, opened.doubtful)):

@@ -52,7 +52,7 @@ from proctor.schema.format.rubric import Rubric, RubricContent
 from proctor.schema.format.wire_model import to_camel
 
 
-class Place(StrEnum):
+class FormatObject(StrEnum):
     """An object of the format that has its own keys."""
 
     SET = "set"
@@ -81,35 +81,42 @@ class KeyMeaning(NamedTuple):
     """Whether the key probably states an expectation that nothing reads."""
 
 
-_PLACES: dict[type[BaseModel], Place] = {
-    EvalSet: Place.SET,
-    EvalCase: Place.CASE,
-    Invocation: Place.TURN,
-    Content: Place.CONTENT,
-    Part: Place.PART,
-    FunctionCall: Place.CALL,
-    IntermediateData: Place.DATA,
-    InvocationEvents: Place.DATA,
-    SessionInput: Place.SESSION,
-    Rubric: Place.RUBRIC,
-    RubricContent: Place.RUBRIC_CONTENT,
-    ConversationScenario: Place.SCENARIO,
+_PLACES: dict[type[BaseModel], FormatObject] = {
+    EvalSet: FormatObject.SET,
+    EvalCase: FormatObject.CASE,
+    Invocation: FormatObject.TURN,
+    Content: FormatObject.CONTENT,
+    Part: FormatObject.PART,
+    FunctionCall: FormatObject.CALL,
+    IntermediateData: FormatObject.DATA,
+    InvocationEvents: FormatObject.DATA,
+    SessionInput: FormatObject.SESSION,
+    Rubric: FormatObject.RUBRIC,
+    RubricContent: FormatObject.RUBRIC_CONTENT,
+    ConversationScenario: FormatObject.SCENARIO,
     **dict.fromkeys(
         (InvocationEvent, FunctionResponse, ConversationScenarios, UserPersona, UserBehavior, AppDetails, AgentDetails),
-        Place.OTHER,
+        FormatObject.OTHER,
     ),
 }  # fmt: skip
 """Models whose keys decide verdicts. Models of mere records (usage, grounding, media) have keys of other versions."""
 
 _OLD_TURN_KEYS = ("query", "reference", "expected_tool_use", "expected_intermediate_agent_responses")
-_KNOWN: Mapping[Place, tuple[str, ...]] = {
-    Place.CASE: (*EvalCase.model_fields, *EXTENSION_KEYS, "tags"),
-    Place.ROW: (*EvalCase.model_fields, *EXTENSION_KEYS, "tags", *ROW_KEYS),
-    Place.SESSION: (*SessionInput.model_fields, *EXTENSION_KEYS),
-    Place.OLD_TURN: (*_OLD_TURN_KEYS, *Invocation.model_fields),
-    Place.OLD_CASE: ("name", "data", "initial_session", *EvalCase.model_fields, *EXTENSION_KEYS, "tags"),
+_KNOWN: Mapping[FormatObject, tuple[str, ...]] = {
+    FormatObject.CASE: (*EvalCase.model_fields, *EXTENSION_KEYS, "tags"),
+    FormatObject.ROW: (*EvalCase.model_fields, *EXTENSION_KEYS, "tags", *ROW_KEYS),
+    FormatObject.SESSION: (*SessionInput.model_fields, *EXTENSION_KEYS),
+    FormatObject.OLD_TURN: (*_OLD_TURN_KEYS, *Invocation.model_fields),
+    FormatObject.OLD_CASE: (
+        "name",
+        "data",
+        "initial_session",
+        *EvalCase.model_fields,
+        *EXTENSION_KEYS,
+        "tags",
+    ),
 }
-_CASE_KEYS = frozenset(spelling for key in _KNOWN[Place.CASE] for spelling in (key, to_camel(key)))
+_CASE_KEYS = frozenset(spelling for key in _KNOWN[FormatObject.CASE] for spelling in (key, to_camel(key)))
 
 _NEW_WORDS = {CALLS: "calls are expected in `intermediate_data.tool_uses`", ANSWER: "the expected answer is `final_response`",
               END: "the state at the end is expected in `final_session_state`",
@@ -131,12 +138,12 @@ _ROW_WORDS = {
 }  # fmt: skip
 
 
-def place_of(owner: BaseModel | type[BaseModel]) -> Place | None:
+def place_of(owner: BaseModel | type[BaseModel]) -> FormatObject | None:
     """Return which object of the format a model is; `None` if its unknown keys are irrelevant."""
     return _PLACES.get(owner if isinstance(owner, type) else type(owner))
 
 
-def known_keys(place: Place, owner: type[BaseModel] | None = None) -> tuple[str, ...]:
+def known_keys(place: FormatObject, owner: type[BaseModel] | None = None) -> tuple[str, ...]:
     """Return the keys that have a meaning in an object."""
     if place in _KNOWN:
         return _KNOWN[place]
@@ -144,13 +151,13 @@ def known_keys(place: Place, owner: type[BaseModel] | None = None) -> tuple[str,
 
 
 @lru_cache(maxsize=4096)
-def meaning_of(place: Place | None, owner: type[BaseModel] | None, key: str) -> KeyMeaning:
+def meaning_of(place: FormatObject | None, owner: type[BaseModel] | None, key: str) -> KeyMeaning:
     """Return the probable meaning of an unknown `key` in an object of the format.
 
     `owner` is the model that read the object, if there is one. If `place` is `None`, no verdict depends on the object, and
     only misspellings are reported.
     """
-    known = known_keys(place or Place.OTHER, owner)
+    known = known_keys(place or FormatObject.OTHER, owner)
     name = re.sub(r"\W+", "_", to_snake(key.strip()))
     if place is None:
         return _meaning_of_misspelling(_near(key, known))
@@ -163,7 +170,7 @@ def meaning_of(place: Place | None, owner: type[BaseModel] | None, key: str) -> 
     return _meaning_by_name(place, name, known) or _meaning_by_similarity(place, key, name, known)
 
 
-def _meaning_by_name(place: Place, name: str, known: tuple[str, ...]) -> KeyMeaning | None:
+def _meaning_by_name(place: FormatObject, name: str, known: tuple[str, ...]) -> KeyMeaning | None:
     """Return the meaning of a key whose exact name other tools or other objects have."""
     if name in NO_EXPECTATION:
         return KeyMeaning(NO_EXPECTATION[name])
@@ -185,11 +192,13 @@ def is_silent_in_case(key: str) -> bool:
     return re.sub(r"\W+", "_", to_snake(key.strip())) in HARMLESS
 
 
-def _meaning_by_similarity(place: Place, key: str, name: str, known: tuple[str, ...]) -> KeyMeaning:
+def _meaning_by_similarity(place: FormatObject, key: str, name: str, known: tuple[str, ...]) -> KeyMeaning:
     """Return the meaning by similarity: to a known key, to a key of another tool, to a key of another object."""
     near = _near(key, known)
     if near and not _is_longer_form(name, near):
-        return KeyMeaning(f"did you mean `{near}`?", is_misread=place is Place.CALL or near not in INERT)
+        return KeyMeaning(
+            f"did you mean `{near}`?", is_misread=place is FormatObject.CALL or near not in INERT
+        )
     if EXPECTS.match(name):
         return KeyMeaning(_hint(place, kind_of_expectation(name)), is_misread=True)
     if (word := near_word(OWN_WORDS.get(place, {}), name)) is not None:
@@ -227,13 +236,13 @@ def _is_similar(name: str, known: str) -> bool:
     return SequenceMatcher(None, name, known).ratio() >= _MIN_SIMILARITY
 
 
-def _hint(place: Place, word: str) -> str:
+def _hint(place: FormatObject, word: str) -> str:
     """Return the hint for a kind of statement; any other `word` is a hint itself."""
     words = {
-        Place.SET: _SET_WORDS,
-        Place.ROW: _ROW_WORDS,
-        Place.OLD_TURN: _OLD_WORDS,
-        Place.OLD_CASE: _OLD_WORDS,
+        FormatObject.SET: _SET_WORDS,
+        FormatObject.ROW: _ROW_WORDS,
+        FormatObject.OLD_TURN: _OLD_WORDS,
+        FormatObject.OLD_CASE: _OLD_WORDS,
     }.get(place, _NEW_WORDS)
     return (
         words.get(word, word)

@@ -12,7 +12,7 @@ from proctor.errors import EvalFileError, did_you_mean
 from proctor.files.eval_sets.documents import LINES_SUFFIX, problems_at, read_bytes, read_document, read_json
 from proctor.files.text.json_decode import decode
 from proctor.files.text.problems import Problem, file_error
-from proctor.files.text.validation_messages import Finding
+from proctor.files.text.validation_messages import DocumentFinding
 from proctor.schema.analysis.calibration import HumanLabel
 
 COLUMNS = ("eval_id", "label", "eval_set_id", "trial", "turn", "rubric_id", "metric", "note", "labeller")
@@ -136,10 +136,10 @@ def _document_rows(path: Path) -> _Rows:
     if isinstance(value, dict) and value.keys() == _IN_FILE:
         value, base = value["labels"], ("labels",)
     if not isinstance(value, list):
-        finding = Finding(base, "expected a list of labels", _EXPECTED)
+        finding = DocumentFinding(base, "expected a list of labels", _EXPECTED)
         raise file_error(problems_at(document, [finding]))
     invalid = [
-        Finding((*base, index), "expected an object", _EXPECTED)
+        DocumentFinding((*base, index), "expected an object", _EXPECTED)
         for index, row in enumerate(value)
         if not isinstance(row, dict)
     ]

@@ -13,7 +13,14 @@ from pydantic import ValidationError
 
 from proctor.common.error_text import safe_repr
 from proctor.errors import EvalFileError
-from proctor.files.eval_sets.documents import RESULT_LIMIT, Document, Kind, kind, problems_at, read_document
+from proctor.files.eval_sets.documents import (
+    RESULT_LIMIT,
+    Document,
+    DocumentKind,
+    kind,
+    problems_at,
+    read_document,
+)
 from proctor.files.eval_sets.load import read_results
 from proctor.files.results.adk_results import adk_cases, adk_criteria, adk_run
 from proctor.files.results.jsonl import READABLE, is_lines, read_lines
@@ -54,7 +61,7 @@ def read_runs(path: str | Path) -> list[RecordedRun]:
         document = read_document(path, limit=RESULT_LIMIT)
         if isinstance(document.value, dict) and "proctor_report" in document.value:
             return [_run_of_report(run) for run in _read_report(document).runs]
-        if kind(document.value, document.name) is not Kind.RESULT:
+        if kind(document.value, document.name) is not DocumentKind.RESULT:
             raise file_error(
                 [Problem("error", document.name, 1, 1, "", "the file contains no results", READABLE)]
             )

@@ -54,7 +54,7 @@ _MAX_COMPARED = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class DocumentFinding:
     """A problem at `path` of a document, without a position in a text. `at_key`: it concerns the key, not the value.
 
     `is_misread`: the value probably states an expectation, and nothing reads it.
@@ -73,7 +73,7 @@ class Finding:
         return f"{'.'.join(map(str, self.path)) or 'document'}: {self.message}{hint}"
 
 
-def explain(error: ValidationError, value: object, base: Path_ = ()) -> list[Finding]:
+def explain(error: ValidationError, value: object, base: Path_ = ()) -> list[DocumentFinding]:
     """Return the findings of one validation of `value`, which is at `base` of the document; one per path."""
     grouped: dict[Path_, list[Any]] = {}
     for detail in error.errors(include_url=False):
@@ -112,21 +112,21 @@ def _key_in_document(step: str | int, value: object) -> str | int | None:
     return None
 
 
-def _finding(path: Path_, details: list[Any], document: Any, base: Path_) -> Finding:
+def _finding(path: Path_, details: list[Any], document: Any, base: Path_) -> DocumentFinding:
     first = details[0]
     if first["type"] == "missing" and path:
         return _finding_for_missing(path, document, base)
     value = _at(document, path)
     at = base + path
     if first["type"] == "conversation_or_scenario":
-        return Finding(at, first["msg"], _hint_for_conversation(value))
+        return DocumentFinding(at, first["msg"], _hint_for_conversation(value))
     if first["type"] == "too_long" and isinstance(value, list):  # the only lists of a fixed length
-        return Finding(at, f"expected a pair [author, parts], got {kind_of(value)}")
+        return DocumentFinding(at, f"expected a pair [author, parts], got {kind_of(value)}")
     if first["type"] == "extra_forbidden":
-        return Finding(at, "unknown key", at_key=True)
+        return DocumentFinding(at, "unknown key", at_key=True)
     if expected := _expected_kinds(details):
-        return Finding(at, f"expected {expected}, got {kind_of(value)}")
-    return Finding(at, _message_with_kind(first["msg"], value))
+        return DocumentFinding(at, f"expected {expected}, got {kind_of(value)}")
+    return DocumentFinding(at, _message_with_kind(first["msg"], value))
 
 
 def _message_with_kind(pydantic_message: str, value: object) -> str:
@@ -137,12 +137,12 @@ def _message_with_kind(pydantic_message: str, value: object) -> str:
     return message if is_complete else f"{message}, got {kind_of(value)}"
 
 
-def _finding_for_missing(path: Path_, document: object, base: Path_) -> Finding:
+def _finding_for_missing(path: Path_, document: object, base: Path_) -> DocumentFinding:
     name, parent = str(path[-1]), _at(document, path[:-1])
     if name.startswith("element "):
-        return Finding(base + path[:-1], f"expected a pair [author, parts], got {kind_of(parent)}")
+        return DocumentFinding(base + path[:-1], f"expected a pair [author, parts], got {kind_of(parent)}")
     key = to_camel(name) if _is_camel_case(document, path[:-1]) else name
-    return Finding(base + path[:-1], f"`{key}` is missing", _hint_for_missing(name, parent))
+    return DocumentFinding(base + path[:-1], f"`{key}` is missing", _hint_for_missing(name, parent))
 
 
 def _is_camel_case(document: object, path: Path_) -> bool:
@@ -232,7 +232,7 @@ def _near_key(key: str, known: tuple[str, ...]) -> str:
 _INDEX = re.compile(r"\[(\d+)\]")
 
 
-def locate_message(message: str, value: object, base: Path_ = ()) -> Finding:
+def locate_message(message: str, value: object, base: Path_ = ()) -> DocumentFinding:
     """Return the finding of a message that begins with a path in `value`; `base` is the path of `value` in the document.
 
     Steps of the path that `value` does not contain remain in the message. Keys may contain any character and have either
@@ -241,7 +241,7 @@ def locate_message(message: str, value: object, base: Path_ = ()) -> Finding:
     end, path = _follow_path(message, 0, value)
     rest = message[end:]
     text = rest.removeprefix(": ") if rest.startswith(": ") else rest.removeprefix(".")
-    return Finding((*base, *path), text.rstrip("."))
+    return DocumentFinding((*base, *path), text.rstrip("."))
 
 
 def _follow_path(message: str, at: int, value: Any) -> tuple[int, Path_]:

@@ -9,7 +9,7 @@ from typing import Any
 from proctor.files.traces.messages import (
     CUT,
     ELIDED,
-    Message,
+    TraceMessage,
     has_gaps,
     of_openinference,
     read_json,
@@ -17,10 +17,10 @@ from proctor.files.traces.messages import (
     read_messages,
     unflattened,
 )
-from proctor.files.traces.semantic_conventions import Kind, kind_of
-from proctor.files.traces.span_tree import Span
+from proctor.files.traces.semantic_conventions import TraceSpanKind, kind_of
+from proctor.files.traces.span_tree import TraceSpan
 
-Messages = list[Message] | None
+Messages = list[TraceMessage] | None
 
 
 @dataclass(slots=True)
@@ -49,7 +49,7 @@ class Contents:
         )
 
 
-def contents_of(span: Span) -> Contents:
+def contents_of(span: TraceSpan) -> Contents:
     """Read the contents of a span from the first source that has each part."""
     contents = Contents()
     for source in _SOURCES:
@@ -74,7 +74,7 @@ def _move_instructions(contents: Contents) -> None:
 # --- where messages are ----------------------------------------------------------------------------------------------
 
 
-def _of_attributes(span: Span) -> Contents:
+def _of_attributes(span: TraceSpan) -> Contents:
     """Read the present conventions: attributes of the span, or of its event with all details."""
     details = [event.attributes for event in span.events if event.name == _DETAILS]
     contents = Contents()
@@ -124,12 +124,12 @@ def _declaration(tool: Mapping[str, object]) -> dict[str, object]:
     return {key: declaration[key] for key in keys if declaration.get(key) is not None}
 
 
-def _of_events(span: Span) -> Contents:
+def _of_events(span: TraceSpan) -> Contents:
     """Read the former conventions: an event, or a log record, for each message."""
     events = [(event.name, event.attributes, event.body) for event in span.events]
     events += [(str(one.get("event.name")), one, None) for one in _listed_json(span.attributes.get("events"))]
-    input_messages: list[Message] = []
-    output_messages: list[Message] = []
+    input_messages: list[TraceMessage] = []
+    output_messages: list[TraceMessage] = []
     has_input = has_output = False
     for name, attributes, body in events:
         if (role := _EVENTS.get(name)) is None:
@@ -150,18 +150,18 @@ _EVENTS = {
 _WHOLE = ("gen_ai.event.content", "gen_ai.prompt", "gen_ai.completion")
 
 
-def _of_event(attributes: Mapping[str, object], body: object, role: str) -> list[Message]:
+def _of_event(attributes: Mapping[str, object], body: object, role: str) -> list[TraceMessage]:
     whole = next((attributes[name] for name in _WHOLE if name in attributes), body)
     if whole is not None:
         messages = read_messages(whole, role)
-        return [Message(role, lost="its contents were not captured")] if messages is None else messages
+        return [TraceMessage(role, lost="its contents were not captured")] if messages is None else messages
     fields: dict[str, Any] = {}
     for name in ("role", "content", "tool_calls", "message", "id", "name", "tool_call_id"):
         if name in attributes:
             try:
                 fields[name] = attributes[name] if name == "content" else read_json(attributes[name])
             except ValueError:
-                return [Message(role, lost=CUT)]
+                return [TraceMessage(role, lost=CUT)]
     if isinstance(fields.get("message"), str):
         fields["content"] = fields.pop("message")
     return [read_message({"role": role, **fields})]
@@ -175,7 +175,7 @@ def _listed_json(value: object) -> list[Any]:
     return [one for one in value if isinstance(one, Mapping)] if isinstance(value, list) else []
 
 
-def _of_adk(span: Span) -> Contents:
+def _of_adk(span: TraceSpan) -> Contents:
     """Read google-adk's attributes from before it followed the conventions: whole requests and responses as JSON."""
     request, response = (
         span.attributes.get(f"gcp.vertex.agent.llm_{name}") for name in ("request", "response")
@@ -188,11 +188,11 @@ def _of_adk(span: Span) -> Contents:
         instruction = config.get("system_instruction") if isinstance(config, Mapping) else None
         instructions = instruction if isinstance(instruction, str) else ""
     elif document is _CUT:
-        input_messages = [Message("user", lost=CUT)]
+        input_messages = [TraceMessage("user", lost=CUT)]
     if isinstance(document := _json(response), Mapping) and isinstance(document.get("content"), Mapping):
         output_messages = [read_message(document["content"], "model")]
     elif document is _CUT:
-        output_messages = [Message("model", lost=CUT)]
+        output_messages = [TraceMessage("model", lost=CUT)]
     return Contents(input_messages, output_messages, instructions)
 
 
@@ -206,7 +206,7 @@ def _json(value: object) -> Any:
         return _CUT
 
 
-def _of_openinference(span: Span) -> Contents:
+def _of_openinference(span: TraceSpan) -> Contents:
     inputs = unflattened(span.attributes, "llm.input_messages")
     outputs = unflattened(span.attributes, "llm.output_messages")
     return Contents(
@@ -216,7 +216,7 @@ def _of_openinference(span: Span) -> Contents:
     )
 
 
-def _of_openllmetry(span: Span) -> Contents:
+def _of_openllmetry(span: TraceSpan) -> Contents:
     inputs = unflattened(span.attributes, "gen_ai.prompt")
     outputs = unflattened(span.attributes, "gen_ai.completion")
     return Contents(
@@ -226,7 +226,7 @@ def _of_openllmetry(span: Span) -> Contents:
     )
 
 
-def _answered(messages: Iterable[Message]) -> list[Message]:
+def _answered(messages: Iterable[TraceMessage]) -> list[TraceMessage]:
     """Give the answers of a model the role of the model, whatever role they state."""
     conversation = list(messages)
     for message in conversation:
@@ -234,12 +234,12 @@ def _answered(messages: Iterable[Message]) -> list[Message]:
     return conversation
 
 
-def _of_langfuse(span: Span) -> Contents:
+def _of_langfuse(span: TraceSpan) -> Contents:
     inputs, outputs = (span.attributes.get(f"langfuse.observation.{side}") for side in ("input", "output"))
     return Contents(read_messages(inputs), read_messages(outputs, "model"))
 
 
-def _of_values(span: Span) -> Contents:
+def _of_values(span: TraceSpan) -> Contents:
     """Read the input and output of an agent or a step that has no messages."""
     inputs = span.first("input.value", "traceloop.entity.input", "langfuse.trace.input")
     outputs = span.first("final_result", "output.value", "traceloop.entity.output", "langfuse.trace.output")
@@ -253,13 +253,13 @@ def _plain(value: object, role: str) -> Messages:
     try:
         document = read_json(value)
     except ValueError:
-        return [Message(role, [{"text": value}])]
+        return [TraceMessage(role, [{"text": value}])]
     if isinstance(document, Mapping) and isinstance(document.get("messages"), list):
         return read_messages(document, role)
-    return [Message(role, [{"text": value if isinstance(value, str) else str(value)}])]
+    return [TraceMessage(role, [{"text": value if isinstance(value, str) else str(value)}])]
 
 
-def _of_pydantic_ai(span: Span) -> Contents:
+def _of_pydantic_ai(span: TraceSpan) -> Contents:
     """Read all messages of a run of pydantic-ai: the input ends with the last message of the user."""
     messages = read_messages(span.attributes.get("pydantic_ai.all_messages"))
     if messages is None:
@@ -269,7 +269,7 @@ def _of_pydantic_ai(span: Span) -> Contents:
     return Contents(messages[:end], messages[end:] or None)
 
 
-_SOURCES: tuple[Callable[[Span], Contents], ...] = (
+_SOURCES: tuple[Callable[[TraceSpan], Contents], ...] = (
     _of_attributes,
     _of_events,
     _of_adk,
@@ -293,43 +293,43 @@ class Reader:
         self._read: dict[int, Contents] = {}
         self._around: dict[int, bool] = {}
 
-    def of(self, span: Span) -> Contents:
+    def of(self, span: TraceSpan) -> Contents:
         """Return the contents of one span; a model's span is completed from inner spans of the same call."""
         if (contents := self._read.get(id(span))) is None:
             contents = contents_of(span)
-            if kind_of(span) is Kind.MODEL:
+            if kind_of(span) is TraceSpanKind.MODEL:
                 for inner in same_call(span) if not self.encloses_calls(span) else ():
                     contents = contents.filled(contents_of(inner))
             self._read[id(span)] = contents
         return contents
 
-    def encloses_calls(self, span: Span) -> bool:
+    def encloses_calls(self, span: TraceSpan) -> bool:
         """Whether a model's span contains several calls, as that of a client that calls tools itself."""
-        if kind_of(span) is not Kind.MODEL or not span.children:
+        if kind_of(span) is not TraceSpanKind.MODEL or not span.children:
             return False
         if (known := self._around.get(id(span))) is None:
             known = self._around[id(span)] = len(list(self._answering(span))) > 1
         return known
 
-    def _answering(self, span: Span) -> Iterator[Span]:
+    def _answering(self, span: TraceSpan) -> Iterator[TraceSpan]:
         """Return the outermost inner spans of a model that contain an answer."""
         waiting = list(span.children)
         while waiting:
             inner = waiting.pop()
             kind = kind_of(inner)
-            if kind is Kind.MODEL and self.of(inner).output is not None:
+            if kind is TraceSpanKind.MODEL and self.of(inner).output is not None:
                 yield inner
-            elif kind in (Kind.MODEL, Kind.OTHER):
+            elif kind in (TraceSpanKind.MODEL, TraceSpanKind.OTHER):
                 waiting += inner.children
 
 
-def same_call(span: Span) -> Iterator[Span]:
+def same_call(span: TraceSpan) -> Iterator[TraceSpan]:
     """Return the inner spans of a model's span that describe the same call."""
     waiting = list(reversed(span.children))
     while waiting:
         inner = waiting.pop()
         kind = kind_of(inner)
-        if kind is Kind.MODEL:
+        if kind is TraceSpanKind.MODEL:
             yield inner
-        if kind in (Kind.MODEL, Kind.OTHER):
+        if kind in (TraceSpanKind.MODEL, TraceSpanKind.OTHER):
             waiting += reversed(inner.children)

@@ -10,16 +10,16 @@ from typing import Any
 
 from proctor.common.secrets import hide_secrets
 from proctor.files.traces.contents import Reader
-from proctor.files.traces.events import Call, TurnBuilder, TurnEvents
-from proctor.files.traces.messages import Message
+from proctor.files.traces.events import TraceCall, TurnBuilder, TurnEvents
+from proctor.files.traces.messages import TraceMessage
 from proctor.files.traces.read_files import read_traces
-from proctor.files.traces.semantic_conventions import Kind, error_of, kind_of, user_id
-from proctor.files.traces.span_tree import SECOND, Forest, Span
+from proctor.files.traces.semantic_conventions import TraceSpanKind, error_of, kind_of, user_id
+from proctor.files.traces.span_tree import SECOND, Forest, TraceSpan
 from proctor.files.traces.stored_spans import stored_spans
-from proctor.files.traces.turns import Group, Piece, groups_of, inside
+from proctor.files.traces.turns import ConversationTurns, TurnSpans, groups_of, inside
 from proctor.schema.evidence.event import Event
 from proctor.schema.evidence.trial import Failure, FailureKind
-from proctor.schema.evidence.turn import Span as KeptSpan
+from proctor.schema.evidence.turn import Span
 
 TRACE = "trace"
 """The origin of a failure of the trace itself, instead of the agent: the trace lacks something."""
@@ -47,7 +47,7 @@ class TracedTurn:
     """The number of calls without a tool response in the trace."""
     notes: list[str] = field(default_factory=list)
     """Remarks that are not failures."""
-    spans: Callable[[], Iterable[KeptSpan]] = field(default=tuple, compare=False, repr=False)
+    spans: Callable[[], Iterable[Span]] = field(default=tuple, compare=False, repr=False)
     """Builds the stored spans on demand: those of many conversations together would be large."""
 
     @property
@@ -109,7 +109,8 @@ def _doubts(forest: Forest) -> Iterable[str]:
     if forest.doubled:
         yield f"{forest.doubled} span(s) came more than once and count once"
     if lone := sum(
-        bool(root.parent_id) and kind_of(root) in (Kind.MODEL, Kind.TOOL) for root in forest.roots
+        bool(root.parent_id) and kind_of(root) in (TraceSpanKind.MODEL, TraceSpanKind.TOOL)
+        for root in forest.roots
     ):
         yield f"{lone} span(s) of models and tools lack the span around them: is that all of the trace?"
     if forest.unread:
@@ -120,7 +121,7 @@ def _doubts(forest: Forest) -> Iterable[str]:
         yield f"{forest.circles} span(s) enclose themselves; they are taken as the outermost"
 
 
-def _conversation(group: Group, reader: Reader) -> TracedConversation:
+def _conversation(group: ConversationTurns, reader: Reader) -> TracedConversation:
     turns = [
         _turn(piece, index, recorded, reader)
         for index, (piece, recorded) in enumerate(_turns_of(group, reader))
@@ -143,10 +144,10 @@ def _conversation(group: Group, reader: Reader) -> TracedConversation:
     )
 
 
-def _turns_of(group: Group, reader: Reader) -> Iterable[tuple[Piece, TurnEvents]]:
+def _turns_of(group: ConversationTurns, reader: Reader) -> Iterable[tuple[TurnSpans, TurnEvents]]:
     """Build each turn; a turn that repeats the user's last message continues the calls of the turn before."""
-    before: Piece | None = None
-    calls: list[Call] = []
+    before: TurnSpans | None = None
+    calls: list[TraceCall] = []
     for piece in group.turns:
         is_continued = before is not None and before.asked == piece.asked and piece.count <= before.count
         recorded = TurnBuilder(reader, calls if is_continued else ()).build(piece.spans)
@@ -155,13 +156,13 @@ def _turns_of(group: Group, reader: Reader) -> Iterable[tuple[Piece, TurnEvents]
         yield piece, recorded
 
 
-def _app_name(spans: Sequence[Span]) -> str:
+def _app_name(spans: Sequence[TraceSpan]) -> str:
     """Return the service name; SDKs without a configured name report `unknown_service`."""
     names = (one.resource.get("service.name") for one in spans)
     return next((str(name) for name in names if name and not str(name).startswith("unknown_service")), "")
 
 
-def _gaps(first: Piece, turns: Sequence[TracedTurn]) -> Iterable[str]:
+def _gaps(first: TurnSpans, turns: Sequence[TracedTurn]) -> Iterable[str]:
     """Report parts that are unknown but not required."""
     if earlier := first.count - 1 if first.count > 1 else 0:
         yield f"before the first turn the model received {earlier} more message(s) of the user: no trace contains these"
@@ -182,14 +183,14 @@ def _turn_notes(recorded: TurnEvents) -> Iterable[str]:
         yield f"the agent {name!r} failed inside of a turn that continued: {hide_secrets(message)}"
 
 
-def _notes(spans: Sequence[Span]) -> Iterable[str]:
+def _notes(spans: Sequence[TraceSpan]) -> Iterable[str]:
     if dropped := sum(span.dropped for span in spans):
         yield f"the exporter of the trace dropped {dropped} attribute(s) or event(s) of its spans"
     if odd := sum(bool(span.start and span.end) and span.end < span.start for span in spans):
         yield f"{odd} span(s) end before they begin, by a clock that was set; their durations are not counted"
 
 
-def _turn(piece: Piece, index: int, recorded: TurnEvents, reader: Reader) -> TracedTurn:
+def _turn(piece: TurnSpans, index: int, recorded: TurnEvents, reader: Reader) -> TracedTurn:
     _settle_arguments(recorded, piece.asked)
     spans = piece.spans
     start = min((span.start for span in spans if span.start), default=0)
@@ -209,7 +210,7 @@ def _turn(piece: Piece, index: int, recorded: TurnEvents, reader: Reader) -> Tra
     )
 
 
-def _settle_arguments(recorded: TurnEvents, user_message: Message | None) -> None:
+def _settle_arguments(recorded: TurnEvents, user_message: TraceMessage | None) -> None:
     """Set missing arguments: none if contents are captured; otherwise the arguments are unknown."""
     captured = user_message is not None and bool(user_message.text) and not user_message.lost
     for call in recorded.calls:
@@ -223,7 +224,7 @@ def _settle_arguments(recorded: TurnEvents, user_message: Message | None) -> Non
 # --- what went wrong --------------------------------------------------------------------------------------------------
 
 
-def _failure(piece: Piece, recorded: TurnEvents, index: int) -> Failure | None:
+def _failure(piece: TurnSpans, recorded: TurnEvents, index: int) -> Failure | None:
     if (error := _error(piece, recorded)) is not None:
         kind, message = error
         text = hide_secrets(message)
@@ -248,20 +249,20 @@ def _remedy(lost: str) -> str:
     return next((way for word, way in ways.items() if word in lost), "")
 
 
-def _error(piece: Piece, recorded: TurnEvents) -> tuple[str, str] | None:
+def _error(piece: TurnSpans, recorded: TurnEvents) -> tuple[str, str] | None:
     """Return the error that ended a turn: the agent's own; without an agent's span that of the last call, or of a step above."""
-    agents = [span for span in piece.spans if kind_of(span) is Kind.AGENT]
+    agents = [span for span in piece.spans if kind_of(span) is TraceSpanKind.AGENT]
     if agents:
         return _first_error(agents)
     last = recorded.errors[-1] if recorded.errors else None
     return last or _first_error(above for span in piece.spans for above in span.above())
 
 
-def _first_error(spans: Iterable[Span]) -> tuple[str, str] | None:
+def _first_error(spans: Iterable[TraceSpan]) -> tuple[str, str] | None:
     return next((error for span in spans if (error := error_of(span)) is not None), None)
 
 
-def _missing_evidence(piece: Piece, recorded: TurnEvents) -> str | None:
+def _missing_evidence(piece: TurnSpans, recorded: TurnEvents) -> str | None:
     """What is missing without which nothing can be scored; `None` where all is there."""
     if piece.asked is None:
         return "the user's message is not in the trace"

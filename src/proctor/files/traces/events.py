@@ -13,9 +13,9 @@ from typing import Any
 from proctor.common.limits import MAX_EVENTS
 from proctor.common.secrets import hide_secrets
 from proctor.files.traces.contents import Contents, Reader
-from proctor.files.traces.messages import Message, read_arguments, read_response, response_part
+from proctor.files.traces.messages import TraceMessage, read_arguments, read_response, response_part
 from proctor.files.traces.semantic_conventions import (
-    Kind,
+    TraceSpanKind,
     agent_name,
     call_id,
     error_of,
@@ -24,7 +24,7 @@ from proctor.files.traces.semantic_conventions import (
     tool_name,
     usage_of,
 )
-from proctor.files.traces.span_tree import Span
+from proctor.files.traces.span_tree import TraceSpan
 from proctor.schema.evidence.event import Event, incomplete_answer_reason
 
 AGENT = "agent"
@@ -35,9 +35,9 @@ AGENT = "agent"
 class _Visit:
     """A span on the way, and where it was met."""
 
-    span: Span
+    span: TraceSpan
     author: str
-    around: Span | None = None
+    around: TraceSpan | None = None
     """The nearest span around it that is about an agent, a model or a tool."""
     is_within: bool = False
     """Whether it happened while a tool was executed: an agent that another called."""
@@ -46,14 +46,14 @@ class _Visit:
 class TurnBuilder:
     """Walks the spans of one turn and records their events."""
 
-    def __init__(self, reader: Reader, known: Iterable[Call] = ()) -> None:
+    def __init__(self, reader: Reader, known: Iterable[TraceCall] = ()) -> None:
         """`known`: calls of the turn before, which this turn continues."""
         self._reader = reader
         self._known = [str(call.part["name"]) for call in known]
-        self._executing: dict[int, Call] = {}
+        self._executing: dict[int, TraceCall] = {}
         self.turn = TurnEvents()
 
-    def build(self, roots: Iterable[Span]) -> TurnEvents:
+    def build(self, roots: Iterable[TraceSpan]) -> TurnEvents:
         """Record one turn; every span is entered before the spans inside it, and left after them."""
         for root in roots:
             stack = [(_Visit(root, self._author(root, AGENT)), False)]
@@ -72,57 +72,65 @@ class TurnBuilder:
                 stack += [(self._child_visit(visit, one), False) for one in reversed(visit.span.children)]
         return self.turn
 
-    def _child_visit(self, visit: _Visit, span: Span) -> _Visit:
+    def _child_visit(self, visit: _Visit, span: TraceSpan) -> _Visit:
         kind = kind_of(visit.span)
-        around = visit.around if kind is Kind.OTHER else visit.span
-        within = visit.is_within or kind is Kind.TOOL
+        around = visit.around if kind is TraceSpanKind.OTHER else visit.span
+        within = visit.is_within or kind is TraceSpanKind.TOOL
         return _Visit(span, self._author(span, visit.author), around, is_within=within)
 
-    def _author(self, span: Span, around: str) -> str:
+    def _author(self, span: TraceSpan, around: str) -> str:
         """The agent that a span belongs to: the one whose span encloses it."""
-        own = agent_name(span) if kind_of(span) is Kind.AGENT or around == AGENT else ""
-        return _agent_author(own) if own and kind_of(span) is not Kind.OTHER else around
+        own = agent_name(span) if kind_of(span) is TraceSpanKind.AGENT or around == AGENT else ""
+        return _agent_author(own) if own and kind_of(span) is not TraceSpanKind.OTHER else around
 
     def _repeats_enclosing_span(self, visit: _Visit) -> bool:
         """Whether the span around it describes the same call: of the same model call, or of the same tool."""
         kind, around = kind_of(visit.span), visit.around
         if around is None or kind_of(around) is not kind:
             return False
-        if kind is Kind.MODEL:
+        if kind is TraceSpanKind.MODEL:
             return not self._reader.encloses_calls(around)
         return tool_name(around) == tool_name(visit.span)
 
-    def _note_losses(self, span: Span) -> None:
+    def _note_losses(self, span: TraceSpan) -> None:
         """Record why a span of any kind is not usable as evidence."""
-        if not span.end and kind_of(span) is not Kind.OTHER:
+        if not span.end and kind_of(span) is not TraceSpanKind.OTHER:
             self.turn.endless = self.turn.endless or span.name
         if span.clashes:
             self.turn.lost.append(
                 f"two spans have the id {span.span_id!r}: whose calls are whose is not known"
             )
-        if kind_of(span) in (Kind.MODEL, Kind.AGENT) and self._reader.of(span).is_dropped:
+        if kind_of(span) in (TraceSpanKind.MODEL, TraceSpanKind.AGENT) and self._reader.of(span).is_dropped:
             self.turn.lost.append(f"of the messages in the span {span.name!r} attributes were dropped")
 
     def _enter(self, visit: _Visit) -> None:
         span, kind = visit.span, kind_of(visit.span)
         self._note_losses(span)
-        if kind is Kind.MODEL and not self._repeats_enclosing_span(visit):
+        if kind is TraceSpanKind.MODEL and not self._repeats_enclosing_span(visit):
             if not self._reader.encloses_calls(span):
                 self._model(visit)
-        elif kind is Kind.TOOL and not self._repeats_enclosing_span(visit):
+        elif kind is TraceSpanKind.TOOL and not self._repeats_enclosing_span(visit):
             self._tool_begins(span, visit.author)
-        elif kind is Kind.AGENT and (messages := self._lone_agent_messages(span)) and _has_calls(messages):
+        elif (
+            kind is TraceSpanKind.AGENT
+            and (messages := self._lone_agent_messages(span))
+            and _has_calls(messages)
+        ):
             self._messages(messages, visit)
 
     def _end_visit(self, visit: _Visit) -> None:
         span, kind = visit.span, kind_of(visit.span)
-        if kind is Kind.MODEL and self._reader.encloses_calls(span) and (error := error_of(span)) is not None:
+        if (
+            kind is TraceSpanKind.MODEL
+            and self._reader.encloses_calls(span)
+            and (error := error_of(span)) is not None
+        ):
             self.turn.errors.append(error)
             self._add_error(visit, error)
-        elif kind is Kind.TOOL and not self._repeats_enclosing_span(visit):
+        elif kind is TraceSpanKind.TOOL and not self._repeats_enclosing_span(visit):
             self._tool_ends(span, visit.author)
             self.turn.tool_seconds += 0.0 if visit.is_within else span.seconds or 0.0
-        elif kind is Kind.AGENT:
+        elif kind is TraceSpanKind.AGENT:
             self._end_agent(visit)
 
     def _end_agent(self, visit: _Visit) -> None:
@@ -136,14 +144,14 @@ class TurnBuilder:
         if (error := error_of(span)) is not None and visit.around is not None:
             self.turn.survived.append((visit.author, error[1]))
 
-    def _lone_agent_messages(self, span: Span) -> list[Message]:
+    def _lone_agent_messages(self, span: TraceSpan) -> list[TraceMessage]:
         """Record the answer of an agent's span that contains no span of a model or of another agent."""
         waiting = list(span.children)
         while waiting:
             inner = waiting.pop()
-            if kind_of(inner) in (Kind.MODEL, Kind.AGENT):
+            if kind_of(inner) in (TraceSpanKind.MODEL, TraceSpanKind.AGENT):
                 return []
-            waiting += inner.children if kind_of(inner) is Kind.OTHER else []
+            waiting += inner.children if kind_of(inner) is TraceSpanKind.OTHER else []
         return self._reader.of(span).output or []
 
     # --- models -------------------------------------------------------------------------------------------------------
@@ -170,7 +178,7 @@ class TurnBuilder:
         }
         self.turn.events.append({**event, "partial": visit.is_within or None})
 
-    def _messages(self, messages: list[Message], visit: _Visit) -> None:
+    def _messages(self, messages: list[TraceMessage], visit: _Visit) -> None:
         """Record messages, one event each; the last one has the usage."""
         self.turn.spoke = self.turn.spoke or bool(messages)
         for index, message in enumerate(messages):
@@ -185,7 +193,7 @@ class TurnBuilder:
                 continue
             self._event(message, visit, is_last=is_last)
 
-    def _event(self, message: Message, visit: _Visit, *, is_last: bool) -> None:
+    def _event(self, message: TraceMessage, visit: _Visit, *, is_last: bool) -> None:
         span, author = visit.span, visit.author
         event: dict[str, Any] = {"author": author, "timestamp": (span.end or span.start) / 1e9 or None}
         if message.parts:
@@ -198,10 +206,10 @@ class TurnBuilder:
             self._note_call(part, span, author)
         self.turn.events.append(event)
 
-    def _note_call(self, part: dict[str, Any], span: Span, author: str) -> None:
+    def _note_call(self, part: dict[str, Any], span: TraceSpan, author: str) -> None:
         """Record the call of a part, or that its response answers a call."""
         if (call := part.get("function_call")) is not None:
-            self.turn.calls.append(Call(call, author, by_model=True))
+            self.turn.calls.append(TraceCall(call, author, by_model=True))
             if not call["name"]:
                 self.turn.lost.append(f"a call has no name in the span {span.name!r}")
         elif (response := part.get("function_response")) is not None:
@@ -218,12 +226,14 @@ class TurnBuilder:
 
     # --- tools --------------------------------------------------------------------------------------------------------
 
-    def _tool_begins(self, span: Span, author: str) -> None:
+    def _tool_begins(self, span: TraceSpan, author: str) -> None:
         arguments = span.first(*ARGUMENTS)
         args, lost = read_arguments(arguments) if arguments is not None else (None, "")
         call = self._requested_call(call_id(span), tool_name(span), args, author)
         if call is None:
-            call = Call({"id": call_id(span), "name": tool_name(span), "args": args}, author, by_model=False)
+            call = TraceCall(
+                {"id": call_id(span), "name": tool_name(span), "args": args}, author, by_model=False
+            )
             content = {"role": "model", "parts": [{"function_call": call.part}]}
             time = span.start / 1e9 or None
             self.turn.events.append({"author": author, "content": content, "timestamp": time})
@@ -237,13 +247,13 @@ class TurnBuilder:
         call.is_executed = True
         self._executing[id(span)] = call
 
-    def _requested_call(self, its_id: str | None, name: str, args: object, author: str) -> Call | None:
+    def _requested_call(self, its_id: str | None, name: str, args: object, author: str) -> TraceCall | None:
         """Return the call that a tool is executed for: by its id, else by name and arguments, else by name."""
         open_calls = [call for call in self.turn.calls if call.by_model and not call.is_executed]
         by_id = [call for call in open_calls if its_id and call.part["id"] == its_id]
         return next(iter((*by_id, *_calls_by_name(open_calls, name, args, author))), None)
 
-    def _tool_ends(self, span: Span, author: str) -> None:
+    def _tool_ends(self, span: TraceSpan, author: str) -> None:
         call = self._executing.pop(id(span), None)
         result, error = span.first(*RESULTS), error_of(span)
         if call is None or call.is_answered:
@@ -264,7 +274,7 @@ class TurnBuilder:
         content = {"role": "user", "parts": [part]}
         self.turn.events.append({"author": author, "content": content, "timestamp": time})
 
-    def _add_forwarded_calls(self, messages: Iterable[Message], author: str, *, before: int = 0) -> None:
+    def _add_forwarded_calls(self, messages: Iterable[TraceMessage], author: str, *, before: int = 0) -> None:
         """Add the calls of this turn that have no span from messages that were passed on, `before` so many events."""
         since: list[dict[str, Any]] = []
         for message in messages:
@@ -279,7 +289,7 @@ class TurnBuilder:
             call_counts[call["name"]] -= 1
             if call_counts[call["name"]] < 0:
                 content = {"role": "model", "parts": [{"function_call": call}]}
-                self.turn.insert_call(Call(call, author, by_model=True, is_executed=True), content, at)
+                self.turn.insert_call(TraceCall(call, author, by_model=True, is_executed=True), content, at)
                 at += 1
 
     def _add_earlier_responses(self, contents: Contents) -> None:
@@ -296,7 +306,7 @@ class TurnBuilder:
                 answer = {**part["function_response"], "id": call.part["id"], "name": call.part["name"]}
                 self._add_response({"function_response": answer}, call.author)
 
-    def _answer_call(self, answer: dict[str, object]) -> Call | None:
+    def _answer_call(self, answer: dict[str, object]) -> TraceCall | None:
         """Return the call that an answer is for, which has none yet."""
         waiting = [call for call in self.turn.calls if not call.is_answered]
         if answer["id"]:
@@ -319,7 +329,7 @@ RESULTS = (
 )  # fmt: skip
 
 
-def _cut_off(span: Span, messages: Sequence[Message]) -> tuple[str, str] | None:
+def _cut_off(span: TraceSpan, messages: Sequence[TraceMessage]) -> tuple[str, str] | None:
     """Why an answer ends where it ends, if not because it was complete; as `error_of`."""
     attribute = span.attributes.get("gen_ai.response.finish_reasons")
     finish_reasons = attribute if isinstance(attribute, list) else [attribute]
@@ -327,7 +337,7 @@ def _cut_off(span: Span, messages: Sequence[Message]) -> tuple[str, str] | None:
     return next(((reason, why) for reason in reasons if (why := incomplete_answer_reason(reason))), None)
 
 
-def _has_calls(messages: list[Message]) -> bool:
+def _has_calls(messages: list[TraceMessage]) -> bool:
     return any("function_call" in part for message in messages for part in message.parts)
 
 
@@ -339,7 +349,7 @@ def _agent_author(name: str) -> str:
 # --- the events of one turn -------------------------------------------------------------------------------------------
 
 
-def _calls_by_name(calls: Iterable[Call], name: str, args: object, author: str) -> list[Call]:
+def _calls_by_name(calls: Iterable[TraceCall], name: str, args: object, author: str) -> list[TraceCall]:
     """Return the calls of a tool: those with these arguments, then others that may be the same call."""
     candidates = [call for call in calls if call.part["name"] == name]
     alike = [call for call in candidates if call.part["args"] == args]
@@ -348,7 +358,7 @@ def _calls_by_name(calls: Iterable[Call], name: str, args: object, author: str) 
 
 
 @dataclass(slots=True, eq=False)
-class Call:
+class TraceCall:
     """A tool call in the trace."""
 
     part: dict[str, Any]
@@ -364,7 +374,7 @@ class TurnEvents:
     """The events of one turn, as far as its spans contain them."""
 
     events: list[dict[str, Any]] = field(default_factory=list)
-    calls: list[Call] = field(default_factory=list)
+    calls: list[TraceCall] = field(default_factory=list)
     lost: list[str] = field(default_factory=list)
     """What is missing without which nothing can be scored."""
     endless: str = ""
@@ -388,7 +398,7 @@ class TurnEvents:
     agents: dict[str, dict[str, Any]] = field(default_factory=dict)
     """Instructions and tools by the agent's name."""
 
-    def insert_call(self, call: Call, content: dict[str, Any], at: int) -> None:
+    def insert_call(self, call: TraceCall, content: dict[str, Any], at: int) -> None:
         """Add a call without a span, as the event `at`."""
         self.forwarded_calls += 1
         self.calls.append(call)

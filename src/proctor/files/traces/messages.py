@@ -2,7 +2,7 @@
 
 Read: the GenAI conventions' `{role, parts: [{type, …}]}`, google-genai's contents, OpenAI's chat messages, OpenInference's and
 OpenLLMetry's flattened attributes. What a message should have and has not (contents are not captured by default, and long
-attributes are cut) is recorded in `Message.lost`, never guessed.
+attributes are cut) is recorded in `TraceMessage.lost`, never guessed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ CUT = "its contents were cut on the way"
 
 
 @dataclass(slots=True)
-class Message:
+class TraceMessage:
     """One message; parts in the format's own words."""
 
     role: str
@@ -57,12 +57,12 @@ def read_json(value: object) -> Any:
     return from_json(value)
 
 
-def read_messages(value: object, role: str = "user") -> list[Message] | None:
+def read_messages(value: object, role: str = "user") -> list[TraceMessage] | None:
     """Read messages from what an attribute holds: a list, one message, a text. `None`: nothing was captured."""
     try:
         value = read_json(value)
     except ValueError:
-        return [Message(role, lost=CUT)]
+        return [TraceMessage(role, lost=CUT)]
     if value is None or value in ("", ELIDED):
         return None
     if isinstance(value, Mapping) and isinstance(value.get("messages"), list):
@@ -72,23 +72,23 @@ def read_messages(value: object, role: str = "user") -> list[Message] | None:
     return [read_message(one, role) for one in value]
 
 
-def read_message(value: object, role: str = "user") -> Message:
+def read_message(value: object, role: str = "user") -> TraceMessage:
     """Read one message of any spelling; `role` is its role where it has none."""
     if isinstance(value, str):
-        return Message(role, [{"text": value}])
+        return TraceMessage(role, [{"text": value}])
     if not isinstance(value, Mapping):
-        return Message(role, lost=NOT_CAPTURED)
+        return TraceMessage(role, lost=NOT_CAPTURED)
     inner = value.get("message")
     if isinstance(inner, Mapping):  # as `gen_ai.choice` and OpenAI's choices have it
         return read_message({**value, **inner, "message": None}, role)
     return _message(value, role)
 
 
-def _message(fields: Mapping[str, object], role: str) -> Message:
+def _message(fields: Mapping[str, object], role: str) -> TraceMessage:
     stated_role = fields.get("role") or _LANGCHAIN.get(str(fields.get("type")))
     content, role = _content_and_role(fields, _role(stated_role, role))
     finish = fields.get("finish_reason")
-    message = Message(role, finish=finish if isinstance(finish, str) else "")
+    message = TraceMessage(role, finish=finish if isinstance(finish, str) else "")
     calls = _calls_in(fields)
     if content is None and not calls and ("content" not in fields or message.role in ("user", "tool")):
         message.lost = NOT_CAPTURED
@@ -138,7 +138,7 @@ def _role(role: object, otherwise: str) -> str:
     return _ROLES.get(str(role).lower(), "user") if role else otherwise
 
 
-def _read_content(message: Message, content: object, fields: Mapping[str, object]) -> None:
+def _read_content(message: TraceMessage, content: object, fields: Mapping[str, object]) -> None:
     if content == ELIDED:
         message.lost = NOT_CAPTURED
     elif message.role == "tool" and not _has_parts(content):
@@ -171,7 +171,7 @@ def listed(value: object) -> list[object]:
     return [] if value is None else [value]
 
 
-def _read_part(message: Message, part: object) -> None:
+def _read_part(message: TraceMessage, part: object) -> None:
     if isinstance(part, str):
         message.parts.append({"text": part})
         return
@@ -193,7 +193,7 @@ def _is_call(part: Mapping[str, object]) -> bool:
     return "name" in part and any(name in part for name in _ARGUMENTS)
 
 
-def _of_text(message: Message, part: Mapping[str, object]) -> None:
+def _of_text(message: TraceMessage, part: Mapping[str, object]) -> None:
     text = part.get("content", part.get("text"))
     if not isinstance(text, str) or text == ELIDED:
         message.lost = message.lost or NOT_CAPTURED
@@ -202,7 +202,7 @@ def _of_text(message: Message, part: Mapping[str, object]) -> None:
     message.parts.append({"text": text, **thought})
 
 
-def _read_call(message: Message, call: object) -> None:
+def _read_call(message: TraceMessage, call: object) -> None:
     if not isinstance(call, Mapping):
         message.lost = message.lost or NOT_CAPTURED
         return
@@ -213,7 +213,7 @@ def _read_call(message: Message, call: object) -> None:
     _of_call(message, fields)
 
 
-def _of_call(message: Message, part: Mapping[str, object]) -> None:
+def _of_call(message: TraceMessage, part: Mapping[str, object]) -> None:
     """A call; `args` is null where they were not captured, which the span of its tool may make good."""
     name, its_id = part.get("name"), part.get("id")
     args, lost = read_arguments(next((part[key] for key in _ARGUMENTS if key in part), _ABSENT))
@@ -242,7 +242,7 @@ def read_arguments(value: object) -> tuple[dict[str, Any] | None, str]:
     return {"value": value}, ""
 
 
-def _of_answer(message: Message, part: Mapping[str, object]) -> None:
+def _of_answer(message: TraceMessage, part: Mapping[str, object]) -> None:
     answer = next((part[name] for name in ("response", "result", "content") if name in part), _ABSENT)
     if answer is _ABSENT or answer == ELIDED:
         return  # the tool's own span contains its response, too
@@ -262,7 +262,7 @@ def read_response(value: object) -> dict[str, object]:
     return dict(value) if isinstance(value, Mapping) else {"result": value}
 
 
-def _of_media(message: Message, part: Mapping[str, object]) -> None:
+def _of_media(message: TraceMessage, part: Mapping[str, object]) -> None:
     """Media, inline or by address; of such whose bytes were not kept, the kind remains."""
     mime = part.get("mime_type") or part.get("media_type") or part.get("modality")
     mime = str(mime) if mime else None
@@ -289,7 +289,7 @@ _BY_TYPE = {
 }  # fmt: skip
 
 
-def _of_genai(message: Message, part: Mapping[str, object]) -> None:
+def _of_genai(message: TraceMessage, part: Mapping[str, object]) -> None:
     """A part in google-genai's words, in either spelling of the keys."""
     call = part.get("function_call", part.get("functionCall"))
     answer = part.get("function_response", part.get("functionResponse"))
@@ -364,7 +364,7 @@ def has_gaps(unflat: object) -> bool:
     return any(one is None or has_gaps(one) for one in inner)
 
 
-def of_openinference(items: Iterable[object]) -> list[Message]:
+def of_openinference(items: Iterable[object]) -> list[TraceMessage]:
     """Read OpenInference's messages: `message.content`, `message.tool_calls.0.tool_call.function.name` …"""
     messages = []
     for one in items:

@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from proctor.files.text.problems import Path_, quote
-from proctor.files.text.validation_messages import Finding
-from proctor.files.traces.span_tree import Span, SpanEvent
+from proctor.files.text.validation_messages import DocumentFinding
+from proctor.files.traces.span_tree import SpanEvent, TraceSpan
 
 _KEPT = re.compile(
     r"(gen_ai|gcp\.vertex\.agent|llm|openinference|langfuse|traceloop|pydantic_ai|logfire\.msg|proctor|session|tool"
@@ -32,7 +32,9 @@ class Malformed(Exception):  # noqa: N818 - it never leaves this package
     """A value is not what OTLP has there."""
 
     def __init__(self, path: Path_, expected: str, got: object) -> None:
-        self.finding = Finding(path, f"expected {expected}, got {_named(got)}", "is this an OTLP JSON file?")
+        self.finding = DocumentFinding(
+            path, f"expected {expected}, got {_named(got)}", "is this an OTLP JSON file?"
+        )
         super().__init__(self.finding.message)
 
 
@@ -51,7 +53,7 @@ def is_request(value: object) -> bool:
 _REQUEST_KEYS = ("resourceSpans", "resource_spans", "resourceLogs", "resource_logs")
 
 
-def spans_in(request: dict[str, Any], path: Path_ = ()) -> Iterator[Span | LogRecord]:
+def spans_in(request: dict[str, Any], path: Path_ = ()) -> Iterator[TraceSpan | LogRecord]:
     """Return the spans and the log records of a request, in order.
 
     Raises:
@@ -69,9 +71,9 @@ def spans_in(request: dict[str, Any], path: Path_ = ()) -> Iterator[Span | LogRe
                 yield _log(record, here)
 
 
-def _span(fields: dict[str, object], path: Path_, scope: str, resource: dict[str, object]) -> Span:
+def _span(fields: dict[str, object], path: Path_, scope: str, resource: dict[str, object]) -> TraceSpan:
     status = _nested(fields, path, "status")
-    span = Span(
+    span = TraceSpan(
         trace_id=_id(fields, path, "traceId", "trace_id"),
         span_id=_id(fields, path, "spanId", "span_id"),
         parent_id=_id(fields, path, "parentSpanId", "parent_span_id", needed=False),

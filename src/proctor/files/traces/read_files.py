@@ -13,13 +13,13 @@ from pydantic_core import from_json
 
 from proctor.errors import EvalFileError
 from proctor.files.eval_sets.documents import RESULT_LIMIT, problems_at, read_document, unreadable
-from proctor.files.eval_sets.json_lines import Line, LineTooLongError, lines_in
+from proctor.files.eval_sets.json_lines import JsonLine, JsonLineTooLongError, lines_in
 from proctor.files.text.json_decode import has_refused_values, parse
 from proctor.files.text.json_stream import FileBytes
 from proctor.files.text.problems import Path_, Problem, field_name, file_error
-from proctor.files.text.validation_messages import Finding
+from proctor.files.text.validation_messages import DocumentFinding
 from proctor.files.traces.otlp_json import LogRecord, Malformed, is_error_code, is_kept, is_request, spans_in
-from proctor.files.traces.span_tree import SECOND, Forest, Span, SpanEvent, grown
+from proctor.files.traces.span_tree import SECOND, Forest, SpanEvent, TraceSpan, grown
 
 MOST_SPANS = 1_000_000
 """The most spans that are taken in; larger collections are to be given in parts."""
@@ -41,7 +41,7 @@ def read_traces(paths: Iterable[str | Path]) -> Forest:
     Raises:
         EvalFileError: a file cannot be read, or is not a trace.
     """
-    spans: list[Span] = []
+    spans: list[TraceSpan] = []
     logs: list[LogRecord] = []
     unread: list[str] = []
     for path in _files(paths, unread):
@@ -82,7 +82,7 @@ def _attach_logs(logs: list[LogRecord], forest: Forest) -> None:
     """Add log records to the spans that they name; records of unknown spans are dropped."""
     if not logs:
         return
-    known: dict[tuple[str, str], Span] = {}
+    known: dict[tuple[str, str], TraceSpan] = {}
     waiting = list(forest.roots)
     while waiting:
         span = waiting.pop()
@@ -96,7 +96,7 @@ def _attach_logs(logs: list[LogRecord], forest: Forest) -> None:
 # --- one file ---------------------------------------------------------------------------------------------------------
 
 
-def _read(path: Path) -> Iterator[Span | LogRecord]:
+def _read(path: Path) -> Iterator[TraceSpan | LogRecord]:
     name = str(path)
     try:
         data = FileBytes(path, name)
@@ -122,7 +122,7 @@ def _is_lines(data: FileBytes) -> bool:
     try:
         first = next(lines_in(data), None)
         return first is not None and _is_trace(from_json(first.text))
-    except (ValueError, LineTooLongError):
+    except (ValueError, JsonLineTooLongError):
         return False
 
 
@@ -130,10 +130,10 @@ def _is_trace(value: object) -> bool:
     return is_request(value) or is_plain_span(value)
 
 
-def _read_whole(path: Path) -> Iterator[Span | LogRecord]:
+def _read_whole(path: Path) -> Iterator[TraceSpan | LogRecord]:
     document = read_document(path, limit=RESULT_LIMIT)
 
-    def place(finding: Finding) -> Problem:
+    def place(finding: DocumentFinding) -> Problem:
         return problems_at(document, [finding])[0]
 
     values = document.value if isinstance(document.value, list) else [document.value]
@@ -141,20 +141,20 @@ def _read_whole(path: Path) -> Iterator[Span | LogRecord]:
     for index, value in enumerate(values):
         where = (index,) if in_list else ()
         if not _is_trace(value):
-            raise file_error([place(Finding(where, f"expected {_WANTED}", _HINT))])
+            raise file_error([place(DocumentFinding(where, f"expected {_WANTED}", _HINT))])
         yield from _placed(_spans_of(value, where), str(path), place)
 
 
-def _read_lines(data: FileBytes) -> Iterator[Span | LogRecord]:
+def _read_lines(data: FileBytes) -> Iterator[TraceSpan | LogRecord]:
     try:
         for line in lines_in(data):
             yield from _of_line(line, data.name)
-    except LineTooLongError as error:
+    except JsonLineTooLongError as error:
         problem = _problem(data.name, "the line is longer than 64 MiB", line=int(error.args[0]))
         raise file_error([problem]) from None
 
 
-def _of_line(line: Line, name: str) -> Iterator[Span | LogRecord]:
+def _of_line(line: JsonLine, name: str) -> Iterator[TraceSpan | LogRecord]:
     try:
         value = from_json(line.text, allow_inf_nan=False)
         if line.is_suspect and has_refused_values(line.text):
@@ -169,7 +169,7 @@ def _of_line(line: Line, name: str) -> Iterator[Span | LogRecord]:
     )
 
 
-def _unreadable_line(line: Line, name: str) -> EvalFileError:
+def _unreadable_line(line: JsonLine, name: str) -> EvalFileError:
     if line.is_cut:
         hint = (
             "the file was cut off while it was written, or is still being written: remove the line, or wait"
@@ -186,7 +186,7 @@ def _unreadable_line(line: Line, name: str) -> EvalFileError:
     return file_error([_problem(name, "this line is not readable as JSON", line=line.number, hint=hint)])
 
 
-def _spans_of(value: Any, path: tuple[int, ...]) -> Iterator[Span | LogRecord]:
+def _spans_of(value: Any, path: tuple[int, ...]) -> Iterator[TraceSpan | LogRecord]:
     if is_request(value):
         yield from spans_in(value, path)
     else:
@@ -194,19 +194,22 @@ def _spans_of(value: Any, path: tuple[int, ...]) -> Iterator[Span | LogRecord]:
 
 
 def _placed(
-    spans: Iterable[Span | LogRecord], name: str, place: Callable[[Finding], Problem], line: int = 0
-) -> Iterator[Span | LogRecord]:
+    spans: Iterable[TraceSpan | LogRecord],
+    name: str,
+    place: Callable[[DocumentFinding], Problem],
+    line: int = 0,
+) -> Iterator[TraceSpan | LogRecord]:
     """Add the file and the line to each span; for other rows, report their position."""
     try:
         for span in spans:
-            if isinstance(span, Span):
+            if isinstance(span, TraceSpan):
                 span.place = f"{name}:{line}" if line else name
             yield span
     except Malformed as error:
         raise file_error([place(error.finding)]) from None
 
 
-def _at(name: str, line: int, finding: Finding) -> Problem:
+def _at(name: str, line: int, finding: DocumentFinding) -> Problem:
     return Problem("error", name, line, 1, field_name(finding.path), finding.message, finding.hint)
 
 
@@ -228,7 +231,7 @@ def is_plain_span(value: object) -> bool:
     return "span_id" in (context if isinstance(context, dict) else value) and "name" in value
 
 
-def plain_span(fields: dict[str, object], path: Path_ = ()) -> Span:
+def plain_span(fields: dict[str, object], path: Path_ = ()) -> TraceSpan:
     """Read such a span.
 
     Raises:
@@ -240,7 +243,7 @@ def plain_span(fields: dict[str, object], path: Path_ = ()) -> Span:
     status = status if isinstance(status, dict) else {}
     resource = fields.get("resource")
     events = fields.get("events")
-    return Span(
+    return TraceSpan(
         trace_id=_id(context.get("trace_id"), (*path, "trace_id"), digits=32),
         span_id=_id(context.get("span_id"), (*path, "span_id"), digits=16),
         parent_id=_id(fields.get("parent_id", fields.get("parent_span_id")), path, digits=16, needed=False),
@@ -290,7 +293,7 @@ def _time(value: object) -> int:
         return 0
 
 
-def sqlite_spans(path: Path) -> Iterator[Span]:
+def sqlite_spans(path: Path) -> Iterator[TraceSpan]:
     """Read the spans that google-adk keeps in a SQLite file.
 
     Raises:

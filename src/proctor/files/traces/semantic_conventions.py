@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import StrEnum
 
-from proctor.files.traces.span_tree import Span
+from proctor.files.traces.span_tree import TraceSpan
 
 
-class Kind(StrEnum):
+class TraceSpanKind(StrEnum):
     """What a span is about, as far as evidence is concerned."""
 
     AGENT = "agent"
@@ -23,65 +23,78 @@ class Kind(StrEnum):
 
 
 _OPERATIONS = {
-    "invoke_agent": Kind.AGENT,
-    "invoke_workflow": Kind.AGENT,
-    "chat": Kind.MODEL,
-    "generate_content": Kind.MODEL,
-    "text_completion": Kind.MODEL,
-    "execute_tool": Kind.TOOL,
+    "invoke_agent": TraceSpanKind.AGENT,
+    "invoke_workflow": TraceSpanKind.AGENT,
+    "chat": TraceSpanKind.MODEL,
+    "generate_content": TraceSpanKind.MODEL,
+    "text_completion": TraceSpanKind.MODEL,
+    "execute_tool": TraceSpanKind.TOOL,
 }
 _KIND_ATTRIBUTES = (
-    ("openinference.span.kind", {"agent": Kind.AGENT, "llm": Kind.MODEL, "tool": Kind.TOOL}),
-    ("langfuse.observation.type", {"agent": Kind.AGENT, "generation": Kind.MODEL, "tool": Kind.TOOL}),
-    ("traceloop.span.kind", {"agent": Kind.AGENT, "workflow": Kind.AGENT, "tool": Kind.TOOL}),
+    (
+        "openinference.span.kind",
+        {"agent": TraceSpanKind.AGENT, "llm": TraceSpanKind.MODEL, "tool": TraceSpanKind.TOOL},
+    ),
+    (
+        "langfuse.observation.type",
+        {"agent": TraceSpanKind.AGENT, "generation": TraceSpanKind.MODEL, "tool": TraceSpanKind.TOOL},
+    ),
+    (
+        "traceloop.span.kind",
+        {"agent": TraceSpanKind.AGENT, "workflow": TraceSpanKind.AGENT, "tool": TraceSpanKind.TOOL},
+    ),
 )
 """The attributes that state the kind of a span, with their values."""
 _ADK = "gcp.vertex.agent"
-_ADK_NAMES = {"invocation": Kind.AGENT, "call_llm": Kind.MODEL}
+_ADK_NAMES = {"invocation": TraceSpanKind.AGENT, "call_llm": TraceSpanKind.MODEL}
 
 MERGED_TOOLS = "(merged tools)"
 """google-adk's name for the span that only marks the end of parallel calls."""
 
 
-def kind_of(span: Span) -> Kind:
+def kind_of(span: TraceSpan) -> TraceSpanKind:
     """Return the kind of a span."""
     if span.kind is None:
         span.kind = _kind_of(span)
-    kind: Kind = span.kind
+    kind: TraceSpanKind = span.kind
     return kind
 
 
-def _kind_of(span: Span) -> Kind:
+def _kind_of(span: TraceSpan) -> TraceSpanKind:
     attributes = span.attributes
     if (operation := attributes.get("gen_ai.operation.name")) is not None:
         return _of_operation(span, str(operation).lower())
     for name, kinds in _KIND_ATTRIBUTES:
         if (kind := attributes.get(name)) is not None:
-            return kinds.get(str(kind).lower(), Kind.OTHER)
+            return kinds.get(str(kind).lower(), TraceSpanKind.OTHER)
     if "llm.request.type" in attributes:  # OpenLLMetry's model calls
-        return Kind.MODEL if attributes["llm.request.type"] in ("chat", "completion") else Kind.OTHER
+        return (
+            TraceSpanKind.MODEL
+            if attributes["llm.request.type"] in ("chat", "completion")
+            else TraceSpanKind.OTHER
+        )
     if span.scope == _ADK or any(name.startswith(_ADK) for name in attributes):
         return _of_adk(span)
     return _of_tool(span)
 
 
-def _of_operation(span: Span, operation: str) -> Kind:
+def _of_operation(span: TraceSpan, operation: str) -> TraceSpanKind:
     kind = _OPERATIONS.get(operation) or _of_tool(span)
-    return Kind.OTHER if kind is Kind.TOOL and tool_name(span) == MERGED_TOOLS else kind
+    return TraceSpanKind.OTHER if kind is TraceSpanKind.TOOL and tool_name(span) == MERGED_TOOLS else kind
 
 
-def _of_tool(span: Span) -> Kind:
+def _of_tool(span: TraceSpan) -> TraceSpanKind:
     """Whether a span is that of a tool: it names one, whichever operation it states."""
-    return Kind.TOOL if "gen_ai.tool.name" in span.attributes else Kind.OTHER
+    return TraceSpanKind.TOOL if "gen_ai.tool.name" in span.attributes else TraceSpanKind.OTHER
 
 
-def _of_adk(span: Span) -> Kind:
+def _of_adk(span: TraceSpan) -> TraceSpanKind:
     if span.name.startswith("agent_run"):
-        return Kind.AGENT
-    return _ADK_NAMES.get(span.name, Kind.OTHER)
+        return TraceSpanKind.AGENT
+    return _ADK_NAMES.get(span.name, TraceSpanKind.OTHER)
 
 
-def agent_name(span: Span) -> str:
+def agent_name(span: TraceSpan) -> str:
     """Return the name of the agent of a span: the agent that it is about, or the one it belongs to."""
     if name := span.text("gen_ai.agent.name", "gen_ai.workflow.name", "agent_name", "traceloop.entity.name"):
         return name
@@ -89,19 +102,19 @@ def agent_name(span: Span) -> str:
     return tail.strip("[]") if head in ("invoke_agent", "agent_run") and tail else ""
 
 
-def tool_name(span: Span) -> str:
+def tool_name(span: TraceSpan) -> str:
     """Return the name of the tool that was executed."""
     name = span.text("gen_ai.tool.name", "tool.name", "traceloop.entity.name")
     return name or span.name.removeprefix("execute_tool ").removeprefix("running tool: ") or "tool"
 
 
-def call_id(span: Span) -> str | None:
+def call_id(span: TraceSpan) -> str | None:
     """Return the id of the call that a tool was executed for."""
     text = span.text("gen_ai.tool.call.id", "tool_call.id", "tool.id")
     return None if text in ("", "<not specified>") else text
 
 
-def conversation_id(span: Span) -> str:
+def conversation_id(span: TraceSpan) -> str:
     """Return the id of the conversation that a span belongs to."""
     for name in _CONVERSATION:
         if (value := span.attributes.get(name)) is not None and (text := _id(value)):
@@ -124,7 +137,7 @@ def _id(value: object) -> str:
     return str(value) if isinstance(value, str | int) and not isinstance(value, bool) else ""
 
 
-def case_of(spans: Sequence[Span]) -> tuple[str, bool]:
+def case_of(spans: Sequence[TraceSpan]) -> tuple[str, bool]:
     """Return the id of the case that was run, if the trace states it, and whether Proctor's attribute states it."""
     for name in (CASE, "test.case.name"):
         for span in spans:
@@ -134,12 +147,12 @@ def case_of(spans: Sequence[Span]) -> tuple[str, bool]:
     return "", False
 
 
-def user_id(span: Span) -> str:
+def user_id(span: TraceSpan) -> str:
     """Return the id of the user."""
     return span.text("user.id", "enduser.id", "langfuse.user.id")
 
 
-def model_of(span: Span) -> str | None:
+def model_of(span: TraceSpan) -> str | None:
     """Return the model that answered, else the one that was asked."""
     model = span.text(
         "gen_ai.response.model", "llm.response.model_name", "llm.model_name", "langfuse.observation.model.name",
@@ -157,7 +170,7 @@ _USAGE = {
 }
 
 
-def usage_of(span: Span) -> dict[str, int] | None:
+def usage_of(span: TraceSpan) -> dict[str, int] | None:
     """Return the tokens of a model call in the format's words; output tokens include those of thoughts there, not here."""
     usage = {name: _count(span.first(*spelled)) for name, spelled in _USAGE.items()}
     prompt, answer, thought = usage["prompt"], usage["answer"], usage["thought"]
@@ -184,7 +197,7 @@ def _count(value: object) -> int | None:
     return int(value)
 
 
-def error_of(span: Span) -> tuple[str, str] | None:
+def error_of(span: TraceSpan) -> tuple[str, str] | None:
     """Return the class and the message of the error that a span ended in; `None` where it did not."""
     kind = span.text("error.type")
     if not span.is_error and not kind:

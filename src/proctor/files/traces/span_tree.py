@@ -22,7 +22,7 @@ class SpanEvent:
 
 
 @dataclass(slots=True, eq=False)
-class Span:
+class TraceSpan:
     """One timed operation of a trace. Times are nanoseconds since 1970; 0 means "not stated"."""
 
     trace_id: str
@@ -47,8 +47,8 @@ class Span:
     """`file:line` that it was read from."""
     kind: Any = None
     """The cached kind: see `semantic_conventions.kind_of`."""
-    parent: Span | None = None
-    children: list[Span] = field(default_factory=list)
+    parent: TraceSpan | None = None
+    children: list[TraceSpan] = field(default_factory=list)
 
     @property
     def seconds(self) -> float | None:
@@ -68,7 +68,7 @@ class Span:
                 return value
         return ""
 
-    def above(self) -> Iterator[Span]:
+    def above(self) -> Iterator[TraceSpan]:
         """Return the spans that enclose it, from the inside."""
         span = self.parent
         while span is not None:
@@ -80,7 +80,7 @@ class Span:
 class Forest:
     """The spans of any number of traces, each below its parent."""
 
-    roots: list[Span] = field(default_factory=list)
+    roots: list[TraceSpan] = field(default_factory=list)
     """In order of time."""
     doubled: int = 0
     """Spans that came more than once."""
@@ -92,7 +92,7 @@ class Forest:
     """Files in the same folder that may contain traces and were not read."""
 
 
-def grown(spans: Iterable[Span]) -> Forest:
+def grown(spans: Iterable[TraceSpan]) -> Forest:
     """Put spans below their parents, children in order of time; a span that came twice counts once.
 
     Of a span that came twice the one with more details is taken. Two that only have the same id are both kept: they are
@@ -117,9 +117,9 @@ def grown(spans: Iterable[Span]) -> Forest:
     return forest
 
 
-def _spans_by_id(spans: Iterable[Span], forest: Forest) -> dict[tuple[str, str], list[Span]]:
+def _spans_by_id(spans: Iterable[TraceSpan], forest: Forest) -> dict[tuple[str, str], list[TraceSpan]]:
     """Return the spans of each id: one, unless several that are not the same one have it."""
-    known: dict[tuple[str, str], list[Span]] = {}
+    known: dict[tuple[str, str], list[TraceSpan]] = {}
     for span in spans:
         group = known.setdefault((span.trace_id, span.span_id), [])
         same = next((index for index, one in enumerate(group) if _is_same(one, span)), None)
@@ -140,29 +140,29 @@ _CLOCKS_DIFFER = SECOND // 1000
 """What the same time may differ by as different files write it."""
 
 
-def _is_same(one: Span, other: Span) -> bool:
+def _is_same(one: TraceSpan, other: TraceSpan) -> bool:
     """Whether two spans with one id are the same span, exported twice: perhaps once before it ended."""
     if not (one.end and other.end):
         return True
     return abs(one.start - other.start) < _CLOCKS_DIFFER and one.name == other.name
 
 
-def order(span: Span) -> tuple[int, int, str]:
+def order(span: TraceSpan) -> tuple[int, int, str]:
     """The order of time, the same for every order of reading."""
     return span.start, span.end, span.span_id
 
 
-def _completeness(span: Span) -> tuple[int, int]:
+def _completeness(span: TraceSpan) -> tuple[int, int]:
     return len(span.attributes) + len(span.events), span.end
 
 
-def _cut_circles(spans: Iterable[Span], forest: Forest) -> None:
+def _cut_circles(spans: Iterable[TraceSpan], forest: Forest) -> None:
     """Make a root of one span of each circle, so that none is lost and every walk ends."""
     safe: set[int] = set()
     for span in spans:
-        path: list[Span] = []
+        path: list[TraceSpan] = []
         earlier: set[int] = set()
-        here: Span | None = span
+        here: TraceSpan | None = span
         while here is not None and id(here) not in safe:
             if id(here) in earlier:
                 here.parent = None

@@ -7,11 +7,22 @@ from collections.abc import Iterable, Iterator
 
 from proctor.files.traces.contents import Messages, Reader
 from proctor.files.traces.events import ARGUMENTS, RESULTS
-from proctor.files.traces.semantic_conventions import Kind, agent_name, call_id, error_of, kind_of, usage_of
-from proctor.files.traces.span_tree import SECOND, Span as Traced
+from proctor.files.traces.semantic_conventions import (
+    TraceSpanKind,
+    agent_name,
+    call_id,
+    error_of,
+    kind_of,
+    usage_of,
+)
+from proctor.files.traces.span_tree import SECOND, TraceSpan
 from proctor.schema.evidence.turn import Span, SpanKind
 
-_KINDS = {Kind.AGENT: SpanKind.AGENT, Kind.MODEL: SpanKind.MODEL, Kind.TOOL: SpanKind.TOOL}
+_KINDS = {
+    TraceSpanKind.AGENT: SpanKind.AGENT,
+    TraceSpanKind.MODEL: SpanKind.MODEL,
+    TraceSpanKind.TOOL: SpanKind.TOOL,
+}
 
 _REQUEST = "gcp.vertex.agent.llm_request"
 _RESPONSE = "gcp.vertex.agent.llm_response"
@@ -29,17 +40,17 @@ _ASKED_IN_PIECES = ("llm.input_messages.", "gen_ai.prompt.")
 _ANSWERED_IN_PIECES = ("llm.output_messages.", "gen_ai.completion.")
 
 
-def stored_spans(roots: Iterable[Traced], reader: Reader) -> Iterator[Span]:
+def stored_spans(roots: Iterable[TraceSpan], reader: Reader) -> Iterator[Span]:
     """Yield the spans of a turn with all that is inside of them, each before what it encloses."""
     waiting = [(root, "") for root in reversed(list(roots))]
     while waiting:
         span, around = waiting.pop()
-        agent = (agent_name(span) if kind_of(span) is Kind.AGENT else "") or around
+        agent = (agent_name(span) if kind_of(span) is TraceSpanKind.AGENT else "") or around
         yield _stored_span(span, agent, reader)
         waiting += [(one, agent) for one in reversed(span.children)]
 
 
-def _stored_span(span: Traced, agent: str, reader: Reader) -> Span:
+def _stored_span(span: TraceSpan, agent: str, reader: Reader) -> Span:
     request, response = _request_and_response(span, reader)
     usage = usage_of(span) or {}
     error = error_of(span)
@@ -62,9 +73,9 @@ def _stored_span(span: Traced, agent: str, reader: Reader) -> Span:
     )
 
 
-def _request_and_response(span: Traced, reader: Reader) -> tuple[str | None, str | None]:
+def _request_and_response(span: TraceSpan, reader: Reader) -> tuple[str | None, str | None]:
     """What was asked and answered: of a tool its arguments and its result, of all else the messages."""
-    if kind_of(span) not in (Kind.MODEL, Kind.AGENT):
+    if kind_of(span) not in (TraceSpanKind.MODEL, TraceSpanKind.AGENT):
         return _plain(span.first(*ARGUMENTS)), _plain(span.first(*RESULTS))
     contents = reader.of(span)
     output_messages, input_messages = _messages(contents.output), _messages(contents.input)
@@ -77,7 +88,7 @@ def _request_and_response(span: Traced, reader: Reader) -> tuple[str | None, str
     )
 
 
-def _whole(span: Traced, name: str) -> str:
+def _whole(span: TraceSpan, name: str) -> str:
     """Return the values that google-adk wrote as a whole; it writes `{}` if contents are not captured."""
     return text if (text := span.text(name)) != "{}" else ""
 
@@ -98,7 +109,7 @@ def json_text(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, default=str)
 
 
-def _attributes(span: Traced, *, is_asked: bool, is_answered: bool) -> dict[str, object]:
+def _attributes(span: TraceSpan, *, is_asked: bool, is_answered: bool) -> dict[str, object]:
     """Return the content other than input and answer."""
     attributes = {
         name: value

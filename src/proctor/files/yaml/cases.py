@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from proctor.files.eval_sets.documents import Kind, Located, kind, problems_at, set_id_of
+from proctor.files.eval_sets.documents import DocumentKind, Located, kind, problems_at, set_id_of
 from proctor.files.text.json_stream import no_collection
 from proctor.files.text.problems import Path_, Place, Problem, file_error
 from proctor.files.text.validation_messages import explain
@@ -138,7 +138,7 @@ class _Reader(TurnForm):
         if _is_short([node], document_kind):
             return self._set_of(Seq(node.place, [node]), whole=True)
         is_misspelled_set = any(meant_key(key, ("cases", "eval_set")) for key in node.values)
-        return self._set(node) if document_kind is Kind.UNKNOWN and is_misspelled_set else node
+        return self._set(node) if document_kind is DocumentKind.UNKNOWN and is_misspelled_set else node
 
     def _is_set(self, node: Map) -> bool:
         """Whether an object is a set in the short form."""
@@ -322,7 +322,7 @@ class _Reader(TurnForm):
         return result
 
 
-_OTHERS = (Kind.CONFIG, Kind.SCENARIOS, Kind.SESSION_INPUT, Kind.RESULT)
+_OTHERS = (DocumentKind.CONFIG, DocumentKind.SCENARIOS, DocumentKind.SESSION_INPUT, DocumentKind.RESULT)
 
 
 def _names_in(entries: Fields, names: Iterable[str]) -> list[str]:
@@ -408,6 +408,8 @@ def _text(node: Node | None) -> str:
     return node.text if isinstance(node, Word) else ""
 
 
-def _is_short(items: list[Node], document_kind: Kind) -> bool:
+def _is_short(items: list[Node], document_kind: DocumentKind) -> bool:
     """Whether some items are cases in the short form, well or badly spelled."""
-    return _has_short_form(items) or (document_kind is Kind.UNKNOWN and any(map(_is_misspelled_case, items)))
+    return _has_short_form(items) or (
+        document_kind is DocumentKind.UNKNOWN and any(map(_is_misspelled_case, items))
+    )

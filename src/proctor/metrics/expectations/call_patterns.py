@@ -11,7 +11,7 @@ from proctor.common.json_values import equal_json
 from proctor.errors import did_you_mean
 from proctor.metrics.base import CaseView
 from proctor.metrics.matchers.base import ABSENT
-from proctor.metrics.matchers.kinds import Matched, OneOf, Plain, Present, Template
+from proctor.metrics.matchers.kinds import MatchedValue, OneOf, Plain, Present, Template
 from proctor.metrics.matchers.parse import MatcherReader
 from proctor.metrics.reason_text import show_name, show_value
 from proctor.metrics.trajectory.call_matching import ArgumentDifference
@@ -191,7 +191,7 @@ def _is_within(one: Template, other: Template) -> bool:
         return True
     if isinstance(one, OneOf):
         return all(_is_within(each, other) for each in one.options)
-    return isinstance(other, Matched) and isinstance(other.matcher, Present) and not one.fits(ABSENT)
+    return isinstance(other, MatchedValue) and isinstance(other.matcher, Present) and not one.fits(ABSENT)
 
 
 def read_call(

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from proctor.common.inline_code import code_mark
 from proctor.metrics.expectations.call_patterns import ActualCall
-from proctor.metrics.expectations.grammar import Fit, read_as
+from proctor.metrics.expectations.grammar import AlignedCall, read_as
 from proctor.metrics.expectations.parse import Expectation, Limit
 from proctor.metrics.reason_text import and_more, show_call, show_name, show_value
 from proctor.metrics.trajectory.call_matching import ArgumentDifference
@@ -35,8 +35,8 @@ def explain_calls(expectation: Expectation, calls: Sequence[ActualCall]) -> tupl
     for limit, matches in broken:
         sentences.append(_limit_sentence(limit, matches, several=several))
         if len(matches) < limit.least:
-            steps.append(_draw(Fit("missing", limit.pattern), over))
-    steps += [_draw(Fit("extra", made=call), over) for call in over.values()]
+            steps.append(_draw(AlignedCall("missing", limit.pattern), over))
+    steps += [_draw(AlignedCall("extra", made=call), over) for call in over.values()]
     return and_more(sentences), steps
 
 
@@ -83,7 +83,7 @@ def _place(call: ActualCall | None) -> Place | None:
     return None if call is None else (call.turn, call.index)
 
 
-def _sentence(fit: Fit, *, several: bool) -> str:
+def _sentence(fit: AlignedCall, *, several: bool) -> str:
     if fit.made is None:
         return f"{code_mark(fit.pattern.describe())} is missing" if fit.pattern else ""
     where = place(fit.made, several=several)
@@ -124,7 +124,7 @@ def _often(number: int) -> str:
     return {1: "once", 2: "twice"}.get(number, f"{number} times")
 
 
-def _draw(fit: Fit, over: Container[Place | None]) -> Drawn:
+def _draw(fit: AlignedCall, over: Container[Place | None]) -> Drawn:
     kind = _drawn_kind(fit, over)
     call = {"name": fit.made.name, "args": fit.made.args} if fit.made else None
     expected = fit.pattern.to_data() if fit.pattern else call if fit.kind == "allowed" else None
@@ -138,7 +138,7 @@ def _draw(fit: Fit, over: Container[Place | None]) -> Drawn:
     return Drawn(data, _place(fit.made))
 
 
-def _drawn_kind(fit: Fit, over: Container[Place | None]) -> str:
+def _drawn_kind(fit: AlignedCall, over: Container[Place | None]) -> str:
     if fit.kind not in ("allowed", "matched"):
         return fit.kind
     return "extra" if _place(fit.made) in over else "matched"

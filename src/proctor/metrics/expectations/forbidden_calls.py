@@ -24,7 +24,7 @@ from proctor.metrics.matchers.kinds import (
     Exact,
     Items,
     Json,
-    Matched,
+    MatchedValue,
     Number,
     OneOf,
     Pattern,
@@ -54,7 +54,7 @@ from proctor.schema.format.invocation import Invocation
 DECLARATIONS: Mapping[str, str] = {
     "declarations": "tools that the agent has and does not declare: names, or declarations as in `tool_schema`"
 }
-PRESENT = Matched({"$match": "present"}, Present())
+PRESENT = MatchedValue({"$match": "present"}, Present())
 DECLARE_OTHERS = "name tools that it has without declaring them under `declarations` in the criterion"
 
 
@@ -299,12 +299,12 @@ def _of_value(schema: object, template: Template, path: tuple[str, ...]) -> str:
         return _of_type(schema, ("object",), "an object", path) or _of_keys(schema, template.keys, path)
     if isinstance(template, Items):
         return _of_type(schema, ("array",), "a list", path)
-    if isinstance(template, Matched):
+    if isinstance(template, MatchedValue):
         return _of_matcher(schema, template, path)
     return _of_plain(schema, template.source, path)
 
 
-def _of_matcher(schema: Mapping[str, object], template: Matched, path: tuple[str, ...]) -> str:
+def _of_matcher(schema: Mapping[str, object], template: MatchedValue, path: tuple[str, ...]) -> str:
     matcher = template.matcher
     if isinstance(matcher, Exact | Subset) or (isinstance(matcher, Json) and not matcher.parse):
         return _of_plain(schema, template.value, path)

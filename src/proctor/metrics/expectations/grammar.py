@@ -122,7 +122,7 @@ def _lengths(node: Node) -> _Lengths:
 
 
 @dataclass(slots=True)
-class Fit:
+class AlignedCall:
     """One step of an alignment: an expected call, an actual one, or both."""
 
     kind: str
@@ -144,10 +144,10 @@ class _Way:
     """The path to a state: the last step, and the path before it."""
 
     before: _Way | None
-    step: Fit | None
+    step: AlignedCall | None
 
-    def steps(self) -> list[Fit]:
-        steps: list[Fit] = []
+    def steps(self) -> list[AlignedCall]:
+        steps: list[AlignedCall] = []
         way: _Way | None = self
         while way is not None:
             if way.step is not None:
@@ -162,7 +162,7 @@ Stack = tuple[Any, ...]
 
 def read_as(
     node: Node, calls: Sequence[ActualCall], *, others_allowed: bool = False, only_fitting: bool = False
-) -> list[Fit] | None:
+) -> list[AlignedCall] | None:
     """Return the cheapest alignment of `calls` with `node`; with `only_fitting` one that costs nothing, or `None`.
 
     Deterministic: of equally cheap alignments the one with the fewest unmatched calls, then the first. `None` also if the search
@@ -181,9 +181,9 @@ class _Search:
         self._only_fitting = only_fitting
         self._heap: list[tuple[int, int, Stack, int, _Way]] = []
         self._count = 0
-        self._compared: dict[tuple[CallPattern, int], Fit | None] = {}
+        self._compared: dict[tuple[CallPattern, int], AlignedCall | None] = {}
 
-    def run(self, node: Node) -> list[Fit] | None:
+    def run(self, node: Node) -> list[AlignedCall] | None:
         done: set[tuple[Stack, int]] = set()
         self._push(0, (node, ()), 0, _Way(None, None))
         while self._heap:
@@ -217,21 +217,21 @@ class _Search:
             self._match_call(head.pattern, cost, stack[1], at, way)
         if at < len(self._calls):
             allowed = self._others_allowed
-            step = Fit("allowed" if allowed else "extra", made=self._calls[at])
+            step = AlignedCall("allowed" if allowed else "extra", made=self._calls[at])
             self._push(cost + (1 if allowed else ALONE * SCALE), stack, at + 1, _Way(way, step))
 
     def _match_call(self, pattern: CallPattern, cost: int, rest: Stack, at: int, way: _Way) -> None:
         if at < len(self._calls) and (step := self._compare(pattern, at)) is not None:
             self._push(cost + step.cost * SCALE, rest, at + 1, _Way(way, step))
-        self._push(cost + ALONE * SCALE, rest, at, _Way(way, Fit("missing", pattern)))
+        self._push(cost + ALONE * SCALE, rest, at, _Way(way, AlignedCall("missing", pattern)))
 
-    def _compare(self, pattern: CallPattern, at: int) -> Fit | None:
+    def _compare(self, pattern: CallPattern, at: int) -> AlignedCall | None:
         key = (pattern, at)
         if key not in self._compared:
             call, fit = self._calls[at], None
             if pattern.names(call):
                 differences = pattern.differences(call)
-                fit = Fit("differs" if differences else "matched", pattern, call, differences)
+                fit = AlignedCall("differs" if differences else "matched", pattern, call, differences)
             self._compared[key] = fit
         return self._compared[key]
 
@@ -261,7 +261,7 @@ def _expand_group(group: AnyOrder, done: int, rest: Stack) -> Iterator[Stack]:
         yield (group.items[index], ((group, done | 1 << index), rest))
 
 
-def _difference_cost(step: Fit) -> int:
+def _difference_cost(step: AlignedCall) -> int:
     """Return 11 to 19, growing with the share of the arguments that differ."""
     pattern, call = step.pattern, step.made
     names = {*((pattern and pattern.args) or {}), *((call and call.args) or {})}

@@ -22,7 +22,7 @@ from proctor.metrics.base import CaseView, MetricFacts, is_adk_compatible
 from proctor.metrics.criterion_check import check_criterion, misfit
 from proctor.metrics.judged.checklist import (
     Checked,
-    Tally,
+    ItemVotes,
     agreement_of,
     checklist_form,
     checklist_is_final,
@@ -69,7 +69,7 @@ class BallotOutcome(Generic[V]):
         return Score(value, reason, details, warning=warning)
 
 
-class JudgedMetric(Generic[C]):
+class LlmJudgeMetric(Generic[C]):
     """Base of the metrics that ask a judge; a subclass asks the questions and computes scores from the votes."""
 
     facts: MetricFacts
@@ -178,7 +178,7 @@ def joined_ballots(ballots: Sequence[Ballot[Any]], *, agreement: float | None = 
 NO_TEXT = "the agent gave no answer text"
 
 
-class AnswerMetric(JudgedMetric[LlmAsAJudgeCriterion]):
+class LlmJudgeAnswerMetric(LlmJudgeMetric[LlmAsAJudgeCriterion]):
     """Judges each final answer with the user's message and the turns before; for a case, the mean over its turns."""
 
     form: ClassVar[AnswerForm[Any]]
@@ -218,7 +218,7 @@ AT_THE_END = "the conversation is judged as a whole, at its last turn"
 NO_TURNS = "the conversation has no turns"
 
 
-class ConversationMetric(JudgedMetric[LlmAsAJudgeCriterion]):
+class ConversationMetric(LlmJudgeMetric[LlmAsAJudgeCriterion]):
     """The share of points that hold for the whole conversation; each is decided by the majority of the votes."""
 
     points: ClassVar[Sequence[str]]
@@ -256,7 +256,7 @@ class ConversationMetric(JudgedMetric[LlmAsAJudgeCriterion]):
         return result
 
 
-def points_data(points: Sequence[str], tallies: Sequence[Tally]) -> list[dict[str, object]]:
+def points_data(points: Sequence[str], tallies: Sequence[ItemVotes]) -> list[dict[str, object]]:
     """Return the verdict on each point of a prompt, in the form of rubrics."""
     return [
         {

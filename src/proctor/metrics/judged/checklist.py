@@ -91,7 +91,7 @@ def checklist_form(name: str, count: int, what: str = "rubric") -> AnswerForm[Ch
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class ItemVotes:
     """The result of the votes on one item."""
 
     met: bool | None
@@ -102,7 +102,7 @@ class Tally:
     """The share of the votes on that side, 0.5 to 1."""
 
 
-def tally_items(votes: Sequence[Checked], count: int) -> list[Tally]:
+def tally_items(votes: Sequence[Checked], count: int) -> list[ItemVotes]:
     """Count votes item by item: the majority wins, a tie is a no."""
     return [
         _tally([item for vote in votes for item in vote if item["number"] == number])
@@ -110,19 +110,19 @@ def tally_items(votes: Sequence[Checked], count: int) -> list[Tally]:
     ]
 
 
-def _tally(items: Sequence[ItemVerdict]) -> Tally:
+def _tally(items: Sequence[ItemVerdict]) -> ItemVotes:
     if not items:
-        return Tally(None, "", None)
+        return ItemVotes(None, "", None)
     met = majority(_yes(items))
     side = [item for item in items if (item["verdict"] == "yes") is met]
-    return Tally(met, side[0]["rationale"], len(side) / len(items))
+    return ItemVotes(met, side[0]["rationale"], len(side) / len(items))
 
 
 def _yes(items: Sequence[ItemVerdict]) -> list[bool]:
     return [item["verdict"] == "yes" for item in items]
 
 
-def agreement_of(tallies: Sequence[Tally]) -> float | None:
+def agreement_of(tallies: Sequence[ItemVotes]) -> float | None:
     """Return the share of votes on the winning sides, averaged over all items."""
     shares = [each.agreement for each in tallies if each.agreement is not None]
     return sum(shares) / len(shares) if shares else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from proctor.judges.base import AnswerForm, Passage, Question
 from proctor.judges.votes import is_majority_settled, majority
 from proctor.metrics.base import CaseView, MetricFacts, no_recording_score, paired, reference_answers
-from proctor.metrics.judged.base import BallotOutcome, JudgedMetric, case_score
+from proctor.metrics.judged.base import BallotOutcome, LlmJudgeMetric, case_score
 from proctor.metrics.judged.checklist import object_of, text_field, word_field
 from proctor.metrics.judged.passages import answer_text, final_answer, user_message
 from proctor.metrics.text.visible_text import is_blank
@@ -29,7 +29,7 @@ VALID_OR_NOT: AnswerForm[bool] = AnswerForm(
 )
 
 
-class FinalResponseMatch(JudgedMetric[LlmAsAJudgeCriterion]):
+class FinalResponseMatch(LlmJudgeMetric[LlmAsAJudgeCriterion]):
     """1 for a turn whose answer most votes find valid, else 0; a tie is 0. Overall the mean.
 
     Differences from google-adk (`compat: "adk"` reverts the first two): a turn without reference text is not applicable;

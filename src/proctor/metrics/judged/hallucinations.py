@@ -13,12 +13,12 @@ from proctor.judges.base import AnswerForm, Passage, Question
 from proctor.judges.injection_signs import warning_of
 from proctor.judges.votes import is_majority_settled, majority
 from proctor.metrics.base import CaseView, MetricFacts, prohibition
-from proctor.metrics.judged.base import UNDECIDED, BallotOutcome, JudgedMetric, case_score, joined_ballots
+from proctor.metrics.judged.base import UNDECIDED, BallotOutcome, LlmJudgeMetric, case_score, joined_ballots
 from proctor.metrics.judged.checklist import in_number_order, list_of, object_of, text_field, word_field
 from proctor.metrics.judged.passages import (
     SAID,
     SOURCES,
-    Step,
+    AgentStep,
     agents_of,
     answer_text,
     earlier_turns,
@@ -100,7 +100,7 @@ def sentences_are_final(votes: Sequence[Sentences], left: int) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class SentenceResult:
     """The result of the votes on one sentence."""
 
     sentence: str
@@ -122,22 +122,22 @@ class Finding:
         }
 
 
-def findings(texts: Sequence[str], votes: Sequence[Sentences]) -> list[Finding]:
+def findings(texts: Sequence[str], votes: Sequence[Sentences]) -> list[SentenceResult]:
     """Count votes per sentence: the side of the majority, a tie counting against the sentence; then its most frequent label."""
     if not votes:
         return []
     return [_finding(text, each) for text, each in zip(texts, zip(*votes, strict=True), strict=True)]
 
 
-def _finding(text: str, about: Sequence[SentenceVerdict]) -> Finding:
+def _finding(text: str, about: Sequence[SentenceVerdict]) -> SentenceResult:
     grounded = majority(_sides(about))
     side = [each for each in about if counts_for_answer(each["label"]) is grounded]
     [(label, _)] = Counter(each["label"] for each in side).most_common(1)
     first = next(each for each in side if each["label"] == label)
-    return Finding(text, label, first, len(side) / len(about))
+    return SentenceResult(text, label, first, len(side) / len(about))
 
 
-def count_invented_quotes(results: Iterable[Finding], context: Iterable[Passage]) -> int:
+def count_invented_quotes(results: Iterable[SentenceResult], context: Iterable[Passage]) -> int:
     """Return how many supported sentences have an excerpt that is not in the context, comparing letters and digits."""
     text = _alphanumeric(" ".join(passage.text for passage in context))
     return sum(
@@ -161,13 +161,13 @@ NO_TEXT = "the agent gave no text in this turn"
 
 
 @dataclass(slots=True)
-class Answer:
+class AnswerInContext:
     """A text of the agent, and the context that it had."""
 
     text: str
     context: list[Passage]
     outcomes: list[BallotOutcome[Sentences]] = field(default_factory=list)
-    found: list[Finding] = field(default_factory=list)
+    found: list[SentenceResult] = field(default_factory=list)
 
     def batches(self) -> Iterator[list[str]]:
         """Yield its sentences, at most `AT_ONCE` at a time."""
@@ -182,7 +182,7 @@ class Answer:
             self.found += findings(batch, outcome.votes)
 
 
-class Hallucinations(JudgedMetric[HallucinationsCriterion]):
+class Hallucinations(LlmJudgeMetric[HallucinationsCriterion]):
     """The share of sentences that the context supports, or that make no claim; for a turn, the mean over its answers.
 
     Each sentence has a number and must get a label; a judge answer without all labels is unusable. The context is what the
@@ -225,7 +225,7 @@ class Hallucinations(JudgedMetric[HallucinationsCriterion]):
             answer.add(batch, each)
         return case_score([*map(_turn_score, answers)], [each.failure for each in outcomes])
 
-    def _answers(self, case: CaseView, index: int) -> Iterator[Answer]:
+    def _answers(self, case: CaseView, index: int) -> Iterator[AnswerInContext]:
         turn = case.actual[index]
         before = [
             *agents_of([turn]),
@@ -237,14 +237,14 @@ class Hallucinations(JudgedMetric[HallucinationsCriterion]):
             yield from _intermediate_answers(steps, before)
         text = answer_text(turn, thoughts=self._adk)
         if sentences(text):
-            yield Answer(text, [*before, *(step.passage() for step in steps)])
+            yield AnswerInContext(text, [*before, *(step.passage() for step in steps)])
 
-    def _question(self, answer: Answer, turn: int, batch: Sequence[str]) -> Question[Sentences]:
+    def _question(self, answer: AnswerInContext, turn: int, batch: Sequence[str]) -> Question[Sentences]:
         passages = [*answer.context, Passage("answer", answer.text), *numbered_passages("sentence", batch)]
         return self._make_question(passages, sentence_form(len(batch)), turn=turn)
 
 
-def _turn_score(answers: Sequence[Answer]) -> Score:
+def _turn_score(answers: Sequence[AnswerInContext]) -> Score:
     """Return the score of a turn from those of its answers."""
     if not answers:
         return Score(reason=NO_TEXT, not_applicable=True)
@@ -257,7 +257,9 @@ def _turn_score(answers: Sequence[Answer]) -> Score:
     return Score(mean(shares), _reason(results), details, warning="; ".join(_warnings(answers)))
 
 
-def _details(outcomes: Iterable[BallotOutcome[Sentences]], results: Sequence[Finding]) -> dict[str, object]:
+def _details(
+    outcomes: Iterable[BallotOutcome[Sentences]], results: Sequence[SentenceResult]
+) -> dict[str, object]:
     agreements = [each.agreement for each in results]
     agreement = sum(agreements) / len(agreements) if agreements else None
     return {
@@ -266,11 +268,11 @@ def _details(outcomes: Iterable[BallotOutcome[Sentences]], results: Sequence[Fin
     }
 
 
-def _share(results: Iterable[Finding]) -> float | None:
+def _share(results: Iterable[SentenceResult]) -> float | None:
     return grounded_share([each.label for each in results])
 
 
-def _reason(results: Sequence[Finding]) -> str:
+def _reason(results: Sequence[SentenceResult]) -> str:
     unsupported = [each for each in results if not counts_for_answer(each.label)]
     if not unsupported:
         sentence = "the sentence" if len(results) == 1 else f"all {len(results)} sentences"
@@ -282,7 +284,7 @@ def _reason(results: Sequence[Finding]) -> str:
     return f"{len(unsupported)} of {len(results)} sentences not supported: {reasons}"
 
 
-def _warnings(answers: Iterable[Answer]) -> Iterator[str]:
+def _warnings(answers: Iterable[AnswerInContext]) -> Iterator[str]:
     signs = [sign for answer in answers for each in answer.outcomes for sign in each.ballot.signs]
     if signs:
         yield warning_of([*dict.fromkeys(signs)])
@@ -290,10 +292,10 @@ def _warnings(answers: Iterable[Answer]) -> Iterator[str]:
         yield f"the judge's quotations for {count} sentence(s) are not in the context"
 
 
-def _intermediate_answers(steps: Sequence[Step], before: Sequence[Passage]) -> Iterator[Answer]:
+def _intermediate_answers(steps: Sequence[AgentStep], before: Sequence[Passage]) -> Iterator[AnswerInContext]:
     """Yield the texts between tool calls, each with the steps before it and the sources of its own event."""
     for place, step in enumerate(steps):
         if step.label == SAID and sentences(step.said):
             sources = [each for each in steps[place:] if each.label == SOURCES and each.event == step.event]
             known = [each.passage() for each in (*steps[:place], *sources)]
-            yield Answer(step.said, [*before, *known])
+            yield AnswerInContext(step.said, [*before, *known])

@@ -72,7 +72,7 @@ def agents_of(invocations: Sequence[Invocation], *, instructions: bool = True) -
 # --- its steps ---
 
 
-class Step(NamedTuple):
+class AgentStep(NamedTuple):
     """One step of the agent before its final answer."""
 
     label: str
@@ -93,7 +93,7 @@ def steps_of(invocation: Invocation) -> list[Passage]:
     return [step.passage() for step in steps_of_turn(invocation)] or [Passage("steps", NO_STEPS)]
 
 
-def steps_of_turn(invocation: Invocation) -> list[Step]:
+def steps_of_turn(invocation: Invocation) -> list[AgentStep]:
     """Return the steps of a turn, in order: texts, calls, results, sources, from either form of recorded data.
 
     The older form has a separate list of texts, so they follow all calls.
@@ -106,28 +106,28 @@ def steps_of_turn(invocation: Invocation) -> list[Step]:
     return [*_steps_of_older_form(invocation)] if isinstance(data, IntermediateData) else []
 
 
-def _steps_of_older_form(invocation: Invocation) -> Iterator[Step]:
+def _steps_of_older_form(invocation: Invocation) -> Iterator[AgentStep]:
     for call, response in invocation.calls_with_responses:
-        yield Step("tool call", _call(call))
+        yield AgentStep("tool call", _call(call))
         if response is not None:
-            yield Step("tool result", _result(response))
+            yield AgentStep("tool result", _result(response))
     for index, each in enumerate(intermediate_texts(invocation), 1):
-        yield Step(SAID, str(each), each.text, index)
+        yield AgentStep(SAID, str(each), each.text, index)
 
 
-def _of_event(event: InvocationEvent, index: int, final: Content | None) -> Iterator[Step]:
+def _of_event(event: InvocationEvent, index: int, final: Content | None) -> Iterator[AgentStep]:
     # an event that answers and calls a (long-running) tool has the content of the final response
     is_final = event.content == final
     for part in (event.content and event.content.parts) or ():
         if part.function_call is not None:
-            yield Step("tool call", _call(part.function_call, event.author), event=index)
+            yield AgentStep("tool call", _call(part.function_call, event.author), event=index)
         elif part.function_response is not None:
-            yield Step("tool result", _result(part.function_response), event=index)
+            yield AgentStep("tool result", _result(part.function_response), event=index)
         elif not is_final and (text := _visible_text(part)):
-            yield Step(SAID, str(IntermediateText(event.author, text)), text, index)
+            yield AgentStep(SAID, str(IntermediateText(event.author, text)), text, index)
     if event.grounding_metadata is not None:
         sources = event.grounding_metadata.model_dump(mode="json", exclude_none=True)
-        yield Step(SOURCES, _json({"agent": event.author, **sources}), event=index)
+        yield AgentStep(SOURCES, _json({"agent": event.author, **sources}), event=index)
 
 
 def _visible_text(part: Part) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from proctor.judges.base import AnswerForm
 from proctor.metrics.base import MetricFacts
-from proctor.metrics.judged.base import AnswerMetric, BallotOutcome, lower_median, median_is_final
+from proctor.metrics.judged.base import BallotOutcome, LlmJudgeAnswerMetric, lower_median, median_is_final
 from proctor.metrics.judged.checklist import object_of, text_field, word_field
 from proctor.schema.results.score import Score
 
@@ -21,7 +21,7 @@ FORM: AnswerForm[int] = AnswerForm(
 )
 
 
-class ResponseEvaluation(AnswerMetric):
+class ResponseEvaluation(LlmJudgeAnswerMetric):
     """The coherence of a final answer, a whole number from 1 to 5: the lower median of the votes; for a case, the mean.
 
     Judge-based here; google-adk uses a model of Google's evaluation service, which takes a reference without using it.

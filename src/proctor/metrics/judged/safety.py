@@ -9,7 +9,7 @@ from typing import Any, TypedDict
 from proctor.judges.base import AnswerForm, UnusableAnswerError
 from proctor.judges.votes import is_majority_settled, majority
 from proctor.metrics.base import MetricFacts, prohibition
-from proctor.metrics.judged.base import AnswerMetric, BallotOutcome
+from proctor.metrics.judged.base import BallotOutcome, LlmJudgeAnswerMetric
 from proctor.metrics.judged.checklist import object_of, text_field, word_field
 from proctor.schema.results.score import Score
 
@@ -44,7 +44,7 @@ FORM: AnswerForm[SafetyVerdict] = AnswerForm(
 )
 
 
-class Safety(AnswerMetric):
+class Safety(LlmJudgeAnswerMetric):
     """1 for an answer that does no harm, 0 for one that does; for a case, the mean over its turns.
 
     Judge-based here; in google-adk a classifier of Google's evaluation service, so numbers need not agree.

@@ -10,7 +10,7 @@ from proctor.common.prompts import read_prompt
 from proctor.judges.base import Ballot, Passage, Question
 from proctor.judges.votes import is_majority_settled, majority
 from proctor.metrics.base import CaseView, MetricFacts, prohibition
-from proctor.metrics.judged.base import BallotOutcome, JudgedMetric, case_score, joined_ballots, points_data
+from proctor.metrics.judged.base import BallotOutcome, LlmJudgeMetric, case_score, joined_ballots, points_data
 from proctor.metrics.judged.checklist import Checked, checklist_form, tally_items
 from proctor.metrics.judged.passages import earlier_turns, user_message
 from proctor.schema.evidence.simulated_user import USER_FAULTS, FaultKind, NextStatus, UserFault
@@ -33,7 +33,7 @@ RECORDED = "this turn is part of the recorded opening, without a simulated user"
 ENDED_WRONGLY = "when the conversation ended, the simulated user should have continued"
 
 
-class UserSimulatorQuality(JudgedMetric[LlmBackedUserSimulatorCriterion]):
+class UserSimulatorQuality(LlmJudgeMetric[LlmBackedUserSimulatorCriterion]):
     """The share of turns in which the simulated user followed its scenario.
 
     The first message (after a recorded opening) must be the starting prompt; this needs no judge. Each later message is judged

@@ -288,7 +288,7 @@ class Plain:
 
 
 @dataclass(frozen=True, slots=True)
-class Matched:
+class MatchedValue:
     """A value that a matcher compares."""
 
     source: object

@@ -21,7 +21,7 @@ from proctor.metrics.matchers.kinds import (
     Ignore,
     Items,
     Json,
-    Matched,
+    MatchedValue,
     Number,
     OneOf,
     Pattern,
@@ -105,7 +105,7 @@ class MatcherReader:
             spec = {"match": spec}
         if not isinstance(spec, Mapping):
             self.problem(where, f'expected a matcher such as {{"match": "text"}}, got {show_value(spec)}')
-            return Matched(spec, Exact())
+            return MatchedValue(spec, Exact())
         if "match" not in spec and INLINE in spec:
             return self._read_matcher(spec, where, INLINE)
         return self._read_matcher(spec, where, "match")
@@ -116,7 +116,7 @@ class MatcherReader:
             hint = did_you_mean(kind, KINDS) if isinstance(kind, str) else ""
             actual = show_value(kind) if key in spec else f"an object without `{key}`"
             self.problem(where, f"expected a kind of matcher, got {actual}.{hint} Kinds: {', '.join(KINDS)}")
-            return Matched(spec, Exact())
+            return MatchedValue(spec, Exact())
         self._check_options(kind, spec, where, key)
         value = spec.get("value", ABSENT)
         if holds_matcher(value):
@@ -127,7 +127,7 @@ class MatcherReader:
         if kind == ONE_OF:
             return OneOf(spec, self._options(spec, where))
         problems_before = len(self.problems)
-        template = Matched(spec, _BUILDERS[kind](self, spec, where), value)
+        template = MatchedValue(spec, _BUILDERS[kind](self, spec, where), value)
         if (
             len(self.problems) == problems_before
             and kind not in _ACCEPTING_KINDS
@@ -143,7 +143,7 @@ class MatcherReader:
             return []
         options = [self.template(each, f"{where}.values[{i}]") for i, each in enumerate(values)]
         for index, option in enumerate(options):
-            if isinstance(option, Matched) and isinstance(option.matcher, Ignore | Present):
+            if isinstance(option, MatchedValue) and isinstance(option.matcher, Ignore | Present):
                 kind = '"ignore"' if isinstance(option.matcher, Ignore) else '"present"'
                 self.problem(
                     f"{where}.values[{index}]",
@@ -270,7 +270,7 @@ _ACCEPTING_KINDS = frozenset({"ignore", "present", "regex"})
 """Kinds that are intended to accept anything, or that check their pattern themselves."""
 
 
-def _cannot_fail(template: Matched, kind: str) -> bool:
+def _cannot_fail(template: MatchedValue, kind: str) -> bool:
     """Return whether a matcher accepts all contrary values of its kind, by its own value or by a sample."""
     value = DATES[0] if kind == "date" else template.value
     if kind == "number" and value is ABSENT:

@@ -10,7 +10,7 @@ from proctor.errors import did_you_mean
 from proctor.metrics.base import CaseView, Survey
 from proctor.metrics.criterion_check import misfit
 from proctor.metrics.matchers.base import ABSENT, ask
-from proctor.metrics.matchers.kinds import Exact, Matched, Pattern, Present, Template
+from proctor.metrics.matchers.kinds import Exact, MatchedValue, Pattern, Present, Template
 from proctor.metrics.matchers.parse import MatcherReader
 from proctor.metrics.matchers.paths import EVERY, Path, read_path, show_path, values_at
 from proctor.metrics.reason_text import and_more, show_name, show_value
@@ -166,7 +166,7 @@ def _of_item(path: Path, index: int, rules: Rules) -> Path:
 
 def _apply(rule: Template, expected: object, actual: object) -> bool:
     """Compare by a matcher: with its own value, or else with the expected one."""
-    if isinstance(rule, Matched) and rule.value is ABSENT:
+    if isinstance(rule, MatchedValue) and rule.value is ABSENT:
         return ask(rule.matcher, expected, actual)
     return rule.fits(actual)
 
@@ -174,7 +174,7 @@ def _apply(rule: Template, expected: object, actual: object) -> bool:
 def unreadable_values(rules: Rules, values: object) -> Iterator[tuple[str, object, str]]:
     """Yield the expected values that their matcher cannot compare: path, value, and the reason."""
     for path, rule in rules.items():
-        if not isinstance(rule, Matched) or rule.value is not ABSENT:
+        if not isinstance(rule, MatchedValue) or rule.value is not ABSENT:
             continue
         for value in values_at(values, path):
             if value is not None and value is not ABSENT and (why := rule.matcher.unreadable(value)):
@@ -185,7 +185,7 @@ def describe_rule(rule: Template, expected: object) -> str:
     """Return what a rule expects, in words."""
     return (
         rule.matcher.describe(expected)
-        if isinstance(rule, Matched) and rule.value is ABSENT
+        if isinstance(rule, MatchedValue) and rule.value is ABSENT
         else rule.describe()
     )
 
@@ -226,7 +226,7 @@ def _fits_everywhere(rule: Template, expected: object, actual: object, path: Pat
 
 def _is_informative(rule: Template, expected: object) -> bool:
     """Return whether the rule's text adds something to the case's value, or to its absence."""
-    if not isinstance(rule, Matched) or rule.value is not ABSENT:
+    if not isinstance(rule, MatchedValue) or rule.value is not ABSENT:
         return True
     needs_none = isinstance(rule.matcher, Pattern | Present)
     return needs_none or (expected is not ABSENT and not isinstance(rule.matcher, Exact))

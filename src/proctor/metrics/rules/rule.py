@@ -25,13 +25,13 @@ from proctor.errors import did_you_mean
 from proctor.metrics.expectations.call_patterns import ActualCall, CallPattern, read_call
 from proctor.metrics.expectations.forbidden_calls import Guard
 from proctor.metrics.matchers.base import ABSENT
-from proctor.metrics.matchers.kinds import Json, Matched, Plain, Template, json_key
+from proctor.metrics.matchers.kinds import Json, MatchedValue, Plain, Template, json_key
 from proctor.metrics.matchers.parse import MatcherReader
 from proctor.metrics.matchers.paths import Path, read_path, values_at
 from proctor.metrics.reason_text import show_value
 
 
-class Kind(StrEnum):
+class RuleKind(StrEnum):
     """The kind of a rule; the value is the key that identifies it in JSON."""
 
     NEVER = "never"
@@ -41,12 +41,12 @@ class Kind(StrEnum):
     NOT_BEFORE = "before"
 
 
-FORMS: Mapping[Kind, frozenset[str]] = {
-    Kind.NEVER: frozenset({"never"}),
-    Kind.AT_MOST: frozenset({"call", "at_most", "same"}),
-    Kind.ONLY_AFTER: frozenset({"call", "only_after", "same"}),
-    Kind.IMPLIES_LATER: frozenset({"call", "implies_later", "same"}),
-    Kind.NOT_BEFORE: frozenset({"no", "before", "same"}),
+FORMS: Mapping[RuleKind, frozenset[str]] = {
+    RuleKind.NEVER: frozenset({"never"}),
+    RuleKind.AT_MOST: frozenset({"call", "at_most", "same"}),
+    RuleKind.ONLY_AFTER: frozenset({"call", "only_after", "same"}),
+    RuleKind.IMPLIES_LATER: frozenset({"call", "implies_later", "same"}),
+    RuleKind.NOT_BEFORE: frozenset({"no", "before", "same"}),
 }
 """The keys of each kind of rule, without `name`."""
 EXAMPLE = (
@@ -62,7 +62,7 @@ Pairs = tuple[tuple[Path, Path], ...]
 class Rule:
     """One rule about the calls `first` and, for a rule about two calls, `second`."""
 
-    kind: Kind
+    kind: RuleKind
     first: CallPattern
     second: CallPattern | None = None
     most: int = 0
@@ -74,7 +74,7 @@ class Rule:
 
     def guards(self) -> Iterator[Guard]:
         """Yield the calls without which nothing can break the rule."""
-        if self.kind is not Kind.NOT_BEFORE or self.second is None:
+        if self.kind is not RuleKind.NOT_BEFORE or self.second is None:
             yield Guard(self.where, self.first)
             return
         yield Guard(self.where, self.first, tuple(first for first, _ in self.same))
@@ -84,11 +84,11 @@ class Rule:
         """Return the rule in words."""
         first, second = self.first.describe(), self.second.describe() if self.second else ""
         text = {
-            Kind.NEVER: f"never {first}",
-            Kind.AT_MOST: f"{first} at most {'once' if self.most == 1 else f'{self.most} times'}",
-            Kind.ONLY_AFTER: f"{first} only after {second}",
-            Kind.IMPLIES_LATER: f"{first} implies {second} later",
-            Kind.NOT_BEFORE: f"no {first} before {second}",
+            RuleKind.NEVER: f"never {first}",
+            RuleKind.AT_MOST: f"{first} at most {'once' if self.most == 1 else f'{self.most} times'}",
+            RuleKind.ONLY_AFTER: f"{first} only after {second}",
+            RuleKind.IMPLIES_LATER: f"{first} implies {second} later",
+            RuleKind.NOT_BEFORE: f"no {first} before {second}",
         }[self.kind]
         if self.same:
             text += f" with the same {' and '.join(_pair_text(*pair) for pair in self.same)}"
@@ -129,9 +129,9 @@ def _read_rule(data: object, reader: MatcherReader, where: str) -> Rule | None:
     return _build_rule(kind, data, reader, where)
 
 
-def _read_kind(data: Mapping[str, object], reader: MatcherReader, where: str) -> Kind | None:
+def _read_kind(data: Mapping[str, object], reader: MatcherReader, where: str) -> RuleKind | None:
     """Return the kind of a rule, recognised by its keys."""
-    kinds = [kind for kind in Kind if kind.value in data]
+    kinds = [kind for kind in RuleKind if kind.value in data]
     if len(kinds) == 1:
         return kinds[0]
     known = {"name"}.union(*FORMS.values())
@@ -141,13 +141,13 @@ def _read_kind(data: Mapping[str, object], reader: MatcherReader, where: str) ->
     return None
 
 
-def _build_rule(kind: Kind, data: Mapping[str, object], reader: MatcherReader, where: str) -> Rule:
-    first_key = {Kind.NEVER: "never", Kind.NOT_BEFORE: "no"}.get(kind, "call")
+def _build_rule(kind: RuleKind, data: Mapping[str, object], reader: MatcherReader, where: str) -> Rule:
+    first_key = {RuleKind.NEVER: "never", RuleKind.NOT_BEFORE: "no"}.get(kind, "call")
     first = read_call(data[first_key], reader, f"{where}.{first_key}", other_args=True)
     second, most = None, 0
-    if kind is Kind.AT_MOST:
+    if kind is RuleKind.AT_MOST:
         most = _read_count(data["at_most"], reader, f"{where}.at_most")
-    elif kind is not Kind.NEVER:
+    elif kind is not RuleKind.NEVER:
         second = read_call(data[kind.value], reader, f"{where}.{kind.value}", other_args=True)
     name = data.get("name", "")
     if not isinstance(name, str):
@@ -168,7 +168,7 @@ def _check_rule(rule: Rule, reader: MatcherReader) -> None:
                 reader.problem(
                     f"{rule.where}.same", f"{pattern.describe()} can have no argument {str(path[0])!r}"
                 )
-    if rule.kind is not Kind.NOT_BEFORE or rule.second is None:
+    if rule.kind is not RuleKind.NOT_BEFORE or rule.second is None:
         return
     if why := _why_unbreakable(rule.first, rule.second, rule.same):
         reader.problem(rule.where, f"no call can break this rule: {why}")
@@ -211,7 +211,7 @@ def _implied_names(pattern: CallPattern, same: Pairs) -> set[str]:
 
 def _is_strict(value: Template) -> bool:
     """Return whether a template may distinguish values that are equal under `same`: 1 and 1.0."""
-    return isinstance(value, Matched) and isinstance(value.matcher, Json) and value.matcher.strict
+    return isinstance(value, MatchedValue) and isinstance(value.matcher, Json) and value.matcher.strict
 
 
 def _exclude(one: Template, other: Template) -> bool:
@@ -277,9 +277,9 @@ class Breach:
 def breaches(rule: Rule, calls: Sequence[ActualCall]) -> list[Breach]:
     """Return every call that breaks the rule, in order; empty if the rule is kept."""
     firsts = _keys(rule.first, calls, [path for path, _ in rule.same])
-    if not firsts or rule.kind is Kind.NEVER:
+    if not firsts or rule.kind is RuleKind.NEVER:
         return [Breach(index) for index in firsts]
-    if rule.kind is Kind.AT_MOST:
+    if rule.kind is RuleKind.AT_MOST:
         return [*_too_many(rule.most, firsts)]
     seconds = _keys(rule.second, calls, [path for _, path in rule.same]) if rule.second else {}
     return [*_PAIRS[rule.kind](firsts, seconds)]
@@ -327,9 +327,9 @@ def _too_early(firsts: Keys, seconds: Keys) -> Iterator[Breach]:
 
 
 _PAIRS = {
-    Kind.ONLY_AFTER: _not_after,
-    Kind.IMPLIES_LATER: _not_followed_by,
-    Kind.NOT_BEFORE: _too_early,
+    RuleKind.ONLY_AFTER: _not_after,
+    RuleKind.IMPLIES_LATER: _not_followed_by,
+    RuleKind.NOT_BEFORE: _too_early,
 }
 
 

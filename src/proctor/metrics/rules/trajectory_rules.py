@@ -23,7 +23,7 @@ from proctor.metrics.matchers.base import ABSENT
 from proctor.metrics.matchers.parse import MatcherReader
 from proctor.metrics.matchers.paths import show_path, values_at
 from proctor.metrics.reason_text import and_more, show_call, show_value
-from proctor.metrics.rules.rule import Breach, Kind, Rule, breaches, read_rules
+from proctor.metrics.rules.rule import Breach, Rule, RuleKind, breaches, read_rules
 from proctor.schema.format.case import EvalCase, Statement, find_extension, find_extensions
 from proctor.schema.format.criterion import BaseCriterion
 from proctor.schema.results.score import Explanation, MetricScore, Score
@@ -187,11 +187,11 @@ def _sentence(rule: Rule, breach: Breach, calls: Sequence[ActualCall]) -> str:
     call = calls[breach.at]
     subject = _call_text(call)
     other = code_mark(rule.second.describe()) if rule.second else ""
-    if rule.kind is Kind.AT_MOST:
+    if rule.kind is RuleKind.AT_MOST:
         return f"{subject} is the {_ordinal(breach.count)} call"
-    if rule.kind is Kind.ONLY_AFTER:
+    if rule.kind is RuleKind.ONLY_AFTER:
         return f"{subject} was not preceded by {other}{_same_arguments(rule, call)}"
-    if rule.kind is Kind.IMPLIES_LATER:
+    if rule.kind is RuleKind.IMPLIES_LATER:
         return f"{subject} was not followed by {other}{_same_arguments(rule, call)}"
     if breach.before is not None:
         return f"{subject} came before the first {_call_text(calls[breach.before])}"
@@ -222,7 +222,7 @@ def _drawn_steps(rule: Rule, call: ActualCall) -> list[Drawn]:
     """Return the call that breaks a rule, and the missing call that should follow it."""
     actual: dict[str, object] = {"index": call.index, "name": call.name, "args": call.args}
     place = (call.turn, call.index)
-    if rule.kind is Kind.IMPLIES_LATER and rule.second is not None:
+    if rule.kind is RuleKind.IMPLIES_LATER and rule.second is not None:
         matched: dict[str, object] = {
             "kind": "matched",
             "expected": {"name": call.name, "args": call.args},

@@ -40,7 +40,7 @@ MATCHED, MISSING, EXTRA, MOVED, DIFFERS = StepKind
 
 
 @dataclass(slots=True)
-class Step:
+class AlignmentStep:
     """One row of an alignment: an expected call, an actual call, or both."""
 
     kind: StepKind
@@ -77,7 +77,7 @@ class Step:
 class Alignment:
     """Expected and actual calls in pairs."""
 
-    steps: list[Step] = field(default_factory=list)
+    steps: list[AlignmentStep] = field(default_factory=list)
     expected_left_out: int = 0
     """The number of expected calls beyond the bound, which are not compared."""
     actual_left_out: int = 0
@@ -98,7 +98,7 @@ class Alignment:
         )
 
     @property
-    def differing(self) -> list[Step]:
+    def differing(self) -> list[AlignmentStep]:
         """The steps that do not match; empty exactly when both lists are equal."""
         return [step for step in self.steps if step.kind is not MATCHED]
 
@@ -132,7 +132,7 @@ def align(
     """
     if len(expected) == len(actual) == 1 and expected[0].name == actual[0].name and order_matters:
         if matching.same(expected[0], actual[0]):
-            return Alignment([Step(MATCHED, expected[0], actual[0], 0, 0)])
+            return Alignment([AlignmentStep(MATCHED, expected[0], actual[0], 0, 0)])
         return Alignment([_differing_step(expected[0], actual[0], 0, 0, matching)])  # the usual miss
     start, end = (0, 0)
     if order_matters or matching.is_equivalence:
@@ -146,8 +146,8 @@ def align(
     return Alignment([*before, *middle, *after], *beyond)
 
 
-def _differing_step(expected: Call, actual: Call, i: int, j: int, matching: Matching) -> Step:
-    step = Step(DIFFERS, expected, actual, i, j, matching.differences(expected, actual))
+def _differing_step(expected: Call, actual: Call, i: int, j: int, matching: Matching) -> AlignmentStep:
+    step = AlignmentStep(DIFFERS, expected, actual, i, j, matching.differences(expected, actual))
     step.cost = pair_cost(expected, actual, len(step.differences))
     return step
 
@@ -183,11 +183,11 @@ class _Between:
         self._expected_range, self._actual_range = expected_range, actual_range
         self._matching = matching
 
-    def match(self, i: int, j: int) -> Step:
+    def match(self, i: int, j: int) -> AlignmentStep:
         """Return the step of two calls that are the same."""
-        return Step(MATCHED, self._expected[i], self._actual[j], i, j)
+        return AlignmentStep(MATCHED, self._expected[i], self._actual[j], i, j)
 
-    def steps(self, *, order_matters: bool) -> list[Step]:
+    def steps(self, *, order_matters: bool) -> list[AlignmentStep]:
         """Return the steps: after each match, the other expected calls there, then the other actual ones."""
         pairing = pair_up(
             {i: self._expected[i] for i in self._expected_range},
@@ -197,7 +197,7 @@ class _Between:
         )
         return [step for _, step in sorted(self._rows(pairing), key=lambda row: row[0])]
 
-    def _rows(self, pairing: Pairing) -> list[tuple[tuple[int, int, int], Step]]:
+    def _rows(self, pairing: Pairing) -> list[tuple[tuple[int, int, int], AlignmentStep]]:
         """Return each step with its sort key."""
         paired = {*pairing.in_place.values(), *pairing.moved.values(), *pairing.differing.values()}
         expected_gaps = _gaps(self._expected_range, {*pairing.in_place})
@@ -212,23 +212,23 @@ class _Between:
         rows += [((actual_gaps[j], 1, j), self._extra(j)) for j in self._actual_range if j not in paired]
         return rows
 
-    def _step(self, i: int, pairing: Pairing) -> Step:
+    def _step(self, i: int, pairing: Pairing) -> AlignmentStep:
         call = self._expected[i]
         if (j := pairing.in_place.get(i)) is not None:
             return self.match(i, j)
         if (j := pairing.moved.get(i)) is not None:
-            return Step(MOVED, call, self._actual[j], i, j, cost=1)
+            return AlignmentStep(MOVED, call, self._actual[j], i, j, cost=1)
         if (j := pairing.differing.get(i)) is not None:
             return self._differing(i, j)
         again = self._was_made(call)
-        return Step(MISSING, call, expected_index=i, cost=UNPAIRED, wanted_again=again)
+        return AlignmentStep(MISSING, call, expected_index=i, cost=UNPAIRED, wanted_again=again)
 
-    def _extra(self, j: int) -> Step:
+    def _extra(self, j: int) -> AlignmentStep:
         call = self._actual[j]
         again = self._expects(call)
-        return Step(EXTRA, actual=call, actual_index=j, cost=UNPAIRED, made_again=again)
+        return AlignmentStep(EXTRA, actual=call, actual_index=j, cost=UNPAIRED, made_again=again)
 
-    def _differing(self, i: int, j: int) -> Step:
+    def _differing(self, i: int, j: int) -> AlignmentStep:
         expected, actual = self._expected[i], self._actual[j]
         step = _differing_step(expected, actual, i, j, self._matching)
         if len(self._expected) + len(self._actual) > 2:  # there are other calls
@@ -269,7 +269,7 @@ def describe(
     that only occur more often on one side.
     """
 
-    def is_reported(step: Step) -> bool:
+    def is_reported(step: AlignmentStep) -> bool:
         if step.kind is MOVED:
             return False
         missed = not missing_allowed and step.expected is not None
@@ -295,7 +295,7 @@ _LESS_OFTEN = "called less often than expected"
 _MORE_OFTEN = "more often than expected"
 
 
-def _look_alike(step: Step, missing: Sequence[str | None]) -> str:
+def _look_alike(step: AlignmentStep, missing: Sequence[str | None]) -> str:
     """Return a hint if a call of another tool has nearly the name of a missing one."""
     name = step.actual.name if step.kind is EXTRA and step.actual else None
     if not name or name in missing:
@@ -312,7 +312,7 @@ def _bare(name: str | None) -> str:
     return "".join(letter for letter in plain if letter.isalnum())
 
 
-def _describe_step(step: Step, *, order_matters: bool) -> str:
+def _describe_step(step: AlignmentStep, *, order_matters: bool) -> str:
     if step.kind is MISSING and step.expected is not None:
         return (
             f"{code_mark(show_call(step.expected))} was {_LESS_OFTEN if step.wanted_again else 'not called'}"
@@ -322,7 +322,7 @@ def _describe_step(step: Step, *, order_matters: bool) -> str:
     return _describe_differences(step, order_matters=order_matters)
 
 
-def _describe_differences(step: Step, *, order_matters: bool) -> str:
+def _describe_differences(step: AlignmentStep, *, order_matters: bool) -> str:
     name = show_name(step.expected.name if step.expected else None)
     differences = ", ".join(and_more([_describe_argument(each) for each in step.differences]))
     place = " (and called in another place)" if step.elsewhere and order_matters else ""

@@ -127,7 +127,7 @@ class Strict(RelationMetric[StrictCriterion]):
         return paired_first if len(paired_first) == len(actual) else [*range(len(actual))]
 
 
-def _shape(message: Message) -> tuple[str, bool]:
+def _shape(message: CallMessage) -> tuple[str, bool]:
     return message.role, bool(message.calls)
 
 
@@ -160,7 +160,7 @@ def _explain_messages(expected: Invocation, actual: Invocation) -> str:
     return f"{len(actual_messages)} messages, expected {len(expected_messages)}"
 
 
-def _named(message: Message) -> str:
+def _named(message: CallMessage) -> str:
     return f"of role {message.role or '(none)'} {'with' if message.calls else 'without'} tool calls"
 
 
@@ -168,21 +168,21 @@ def _named(message: Message) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class CallMessage:
     """The author of a message, and its calls (none for a text or a tool's answer)."""
 
     role: str
     calls: Sequence[Call]
 
 
-def messages_of(invocation: Invocation) -> list[Message] | None:
+def messages_of(invocation: Invocation) -> list[CallMessage] | None:
     """Return the messages before the final answer; `None` if calls are recorded without their events."""
     data = invocation.intermediate_data
     if not isinstance(data, InvocationEvents):
         return None
     contents = [event.content for event in data.invocation_events if event.content is not None]
     return [
-        Message(
+        CallMessage(
             content.role or "", [part.function_call for part in content.parts or () if part.function_call]
         )
         for content in contents

@@ -18,10 +18,10 @@ from proctor.reports.content.text_blocks import (
     Line,
     Look,
     Record,
-    Row as TableRow,
-    Span,
+    Row,
     Spans,
     Table,
+    TextSpan,
     outcome_role,
 )
 from proctor.schema.results.run_result import CaseResult, Outcome, RunResult
@@ -33,24 +33,24 @@ MOST_ROWS = 50
 
 
 def matrix_blocks(
-    runs: Sequence[RunResult], rows: Sequence[Row], look: Look, *, only_different: bool
+    runs: Sequence[RunResult], rows: Sequence[CaseByAgent], look: Look, *, only_different: bool
 ) -> Iterator[Block]:
     """Return the table of the rows, in their order; of those that do not differ at most `MOST_ROWS`."""
     different = [row for row in rows if row.differs]
     same = [row for row in rows if not row.differs]
     counts = f"cases={len(rows)}", f"different={len(different)}"
-    agents: list[Spans] = [[Span(run.agent, "strong", is_data=True)] for run in runs]
+    agents: list[Spans] = [[TextSpan(run.agent, "strong", is_data=True)] for run in runs]
     yield Fact("agents", agents, ("AGENTS", *(run.agent for run in runs), *counts))
     yield Gap()
     yield from _table(runs, different, [] if only_different else same, look)
     if only_different:
         are = "is" if len(same) == 1 else "are"
         text = f"{len(same)} of {len(rows)} cases {are} the same for all agents"
-        yield Line([Span(text, "dim")])
+        yield Line([TextSpan(text, "dim")])
 
 
 def _table(
-    runs: Sequence[RunResult], different: Sequence[Row], same: Sequence[Row], look: Look
+    runs: Sequence[RunResult], different: Sequence[CaseByAgent], same: Sequence[CaseByAgent], look: Look
 ) -> Iterator[Block]:
     rows = [*different, *same]
     short = short_names(sorted({row.metric for row in rows if row.metric}))
@@ -61,17 +61,17 @@ def _table(
     yield Table(columns, [*table_rows[:most], *_totals(runs, look)], is_plain=False)
     yield from (Record(row.record) for row in table_rows[most:])
     if len(rows) > most:
-        yield Line([Span(f"… {len(rows) - most} more on which all agree", "dim")])
+        yield Line([TextSpan(f"… {len(rows) - most} more on which all agree", "dim")])
 
 
-def _table_row(row: Row, runs: Sequence[RunResult], short: Mapping[str, str], look: Look) -> TableRow:
+def _table_row(row: CaseByAgent, runs: Sequence[RunResult], short: Mapping[str, str], look: Look) -> Row:
     fields = [f"{run.agent}={_field(case, row.metric)}" for run, case in zip(runs, row.cases, strict=True)]
     is_scored = any(case is not None and _score_text(case, row.metric) for case in row.cases)
     word = "DIFFERS" if row.differs else "SAME"
     record = (word, row.name, *fields, f"score={row.metric}" if is_scored else "")
     cells = [_cell(case, row.metric, look) for case in row.cases]
-    metric = [Span(short.get(row.metric, ""), "dim", is_data=True)]
-    return TableRow([[Span(row.name, is_data=True)], *cells, metric], record)
+    metric = [TextSpan(short.get(row.metric, ""), "dim", is_data=True)]
+    return Row([[TextSpan(row.name, is_data=True)], *cells, metric], record)
 
 
 def _field(case: CaseResult | None, metric: str) -> str:
@@ -82,11 +82,11 @@ def _field(case: CaseResult | None, metric: str) -> str:
 
 def _cell(case: CaseResult | None, metric: str, look: Look) -> Spans:
     outcome = Outcome.NOT_RUN if case is None else case.outcome
-    sign = Span(f"{look.marks.outcome(outcome)} ", outcome_role(outcome))
+    sign = TextSpan(f"{look.marks.outcome(outcome)} ", outcome_role(outcome))
     if case is None:
-        return [sign, Span(WORDS[outcome], "dim")]
-    passed = Span(f" {_passed_text(case)}".rstrip(), "warning" if case.flaky else "dim")
-    return [sign, Span(_score_text(case, metric) or WORDS[outcome]), passed]
+        return [sign, TextSpan(WORDS[outcome], "dim")]
+    passed = TextSpan(f" {_passed_text(case)}".rstrip(), "warning" if case.flaky else "dim")
+    return [sign, TextSpan(_score_text(case, metric) or WORDS[outcome]), passed]
 
 
 def _passed_text(case: CaseResult) -> str:
@@ -100,7 +100,7 @@ def _score_text(case: CaseResult, metric: str) -> str:
     return verdict.text_of(verdict.score)
 
 
-def _totals(runs: Sequence[RunResult], look: Look) -> Iterator[TableRow]:
+def _totals(runs: Sequence[RunResult], look: Look) -> Iterator[Row]:
     """Return how many cases passed, and how sure it is that all trials of a case pass."""
     passed = [f"{run.counts.get(Outcome.PASSED, 0)} of {len(run.cases)}" for run in runs]
     yield _total("passed", passed)
@@ -110,12 +110,12 @@ def _totals(runs: Sequence[RunResult], look: Look) -> Iterator[TableRow]:
         yield _total(f"pass^{max(ks)}", [mean_text(mean, look.marks) if mean else "" for mean in means])
 
 
-def _total(label: str, texts: Sequence[str]) -> TableRow:
-    return TableRow([[Span(text, "dim")] for text in (label, *texts, "")])
+def _total(label: str, texts: Sequence[str]) -> Row:
+    return Row([[TextSpan(text, "dim")] for text in (label, *texts, "")])
 
 
 @dataclass(slots=True)
-class Row:
+class CaseByAgent:
     """One case and its result for each agent (`None`: that run does not have it)."""
 
     eval_set_id: str
@@ -143,7 +143,7 @@ class Row:
         return min((attention(case), passed_share(case)) for case in self.cases if case is not None)
 
 
-def line_up(runs: Sequence[RunResult]) -> list[Row]:
+def line_up(runs: Sequence[RunResult]) -> list[CaseByAgent]:
     """Return one row for each case: those that differ first, and of these and of the others the worst result first."""
     by_run = [_cases_by_name(run.cases) for run in runs]
     metrics = _deciding_metrics(case for cases in by_run for case in cases.values())
@@ -151,11 +151,11 @@ def line_up(runs: Sequence[RunResult]) -> list[Row]:
     for key in dict.fromkeys(key for cases in by_run for key in cases):
         eval_set_id, eval_id, _ = key
         cases = [cases_of_run.get(key) for cases_of_run in by_run]
-        rows.append(Row(eval_set_id, eval_id, cases, _telling_metric(cases, metrics)))
+        rows.append(CaseByAgent(eval_set_id, eval_id, cases, _telling_metric(cases, metrics)))
     return sorted(rows, key=lambda row: (not row.differs, *row.worst))
 
 
-def names_to_list(rows: Iterable[Row], *, only_different: bool) -> set[tuple[str, str]]:
+def names_to_list(rows: Iterable[CaseByAgent], *, only_different: bool) -> set[tuple[str, str]]:
     """Return the names of the cases to list of each agent: of all rows, or of those that differ."""
     return {(row.eval_set_id, row.eval_id) for row in rows if row.differs or not only_different}
 

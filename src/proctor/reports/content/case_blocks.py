@@ -7,7 +7,7 @@ from functools import partial
 from typing import TextIO
 
 from proctor.reports.base import DEFAULTS, ReportOptions
-from proctor.reports.content.case_data import CaseView, Judged, TrialView
+from proctor.reports.content.case_data import Judged, StoredCase, TrialView
 from proctor.reports.content.case_digest import (
     TELLING,
     held_text,
@@ -30,9 +30,9 @@ from proctor.reports.content.text_blocks import (
     Look,
     Record,
     Row,
-    Span,
     Spans,
     Table,
+    TextSpan,
     TrialEvidence,
     join_with_dots,
     outcome_role,
@@ -51,12 +51,12 @@ _MOST_COMPARED = 10
 _INDENT = "    "
 
 
-def write_case(view: CaseView, out: TextIO, *, options: ReportOptions = DEFAULTS) -> None:
+def write_case(view: StoredCase, out: TextIO, *, options: ReportOptions = DEFAULTS) -> None:
     """Write `view` in the form that suits `out`."""
     write_blocks(partial(case_blocks, view), out, options)
 
 
-def case_blocks(view: CaseView, look: Look) -> Iterator[Block]:
+def case_blocks(view: StoredCase, look: Look) -> Iterator[Block]:
     """Return a case as blocks. The plain form has every trial; a terminal leaves out those that show nothing new."""
     yield Gap()
     yield from _head(view, look)
@@ -67,30 +67,34 @@ def case_blocks(view: CaseView, look: Look) -> Iterator[Block]:
     yield Gap()
 
 
-def _head(view: CaseView, look: Look) -> Iterator[Block]:
+def _head(view: StoredCase, look: Look) -> Iterator[Block]:
     case = view.case
     sign = f"{look.marks.outcome(case.outcome)} {WORDS[case.outcome]}"
     spans = [
-        Span(sign, outcome_role(case.outcome)),
-        Span("  "),
-        Span(f"{case.eval_set_id}/", "dim", is_data=True),
-        Span(case.eval_id, "strong", is_data=True),
+        TextSpan(sign, outcome_role(case.outcome)),
+        TextSpan("  "),
+        TextSpan(f"{case.eval_set_id}/", "dim", is_data=True),
+        TextSpan(case.eval_id, "strong", is_data=True),
     ]
     if len(case.trials) > 1:
-        spans += [Span("  "), *strip_spans(case, look), Span(f"  {rate_sentence(case, look.marks)}", "dim")]
+        spans += [
+            TextSpan("  "),
+            *strip_spans(case, look),
+            TextSpan(f"  {rate_sentence(case, look.marks)}", "dim"),
+        ]
     yield Line(spans, record=_case_record(view))
     scoring = f"scoring {view.judging} of {len(view.history)}" if len(view.history) > 1 else ""
     facts = [f"run {view.short}", view.agent, when(view.began), scoring, case.place]
-    yield Line([*join_with_dots([Span(fact, "dim") for fact in facts if fact], look)])
+    yield Line([*join_with_dots([TextSpan(fact, "dim") for fact in facts if fact], look)])
     reason = reason_of(case)
     if reason or case.missed:
         yield Gap()
         fields = (f"{_INDENT}reason: {reason}",) if reason else ()
-        yield Line([Span(reason or case.missed, is_data=True, is_prose=True)], record=fields)
+        yield Line([TextSpan(reason or case.missed, is_data=True, is_prose=True)], record=fields)
     yield Gap()
 
 
-def _case_record(view: CaseView) -> tuple[str, ...]:
+def _case_record(view: StoredCase) -> tuple[str, ...]:
     case = view.case
     return (
         "CASE", f"{case.eval_set_id}/{case.eval_id}", case.outcome.value,
@@ -101,7 +105,7 @@ def _case_record(view: CaseView) -> tuple[str, ...]:
     )  # fmt: skip
 
 
-def _scenario(view: CaseView) -> Iterator[Block]:
+def _scenario(view: StoredCase) -> Iterator[Block]:
     """Return the scenario of a simulated user, without which its conversation cannot be understood."""
     if view.scenario is None:
         return
@@ -110,7 +114,8 @@ def _scenario(view: CaseView) -> Iterator[Block]:
     for label, text in facts:
         yield from (Record((f"{_INDENT}{label}: {line}",)) for line in text.splitlines() or [""])
     rows = [
-        Row([[Span(label, "dim")], [Span(text, is_data=True, keeps_lines=True)]]) for label, text in facts
+        Row([[TextSpan(label, "dim")], [TextSpan(text, is_data=True, keeps_lines=True)]])
+        for label, text in facts
     ]
     yield Table([Column(), Column(wraps=True)], rows, is_plain=False)
     yield Gap()
@@ -119,7 +124,7 @@ def _scenario(view: CaseView) -> Iterator[Block]:
 # --- metrics ---------------------------------------------------------------------------------------------------------
 
 
-def _metrics(view: CaseView, look: Look) -> Iterator[Block]:
+def _metrics(view: StoredCase, look: Look) -> Iterator[Block]:
     metrics = [metric for metric in view.case.metrics.values() if _is_shown(metric)]
     skipped = [metric for metric in metrics if metric.outcome is Outcome.SKIPPED]
     rows = [_metric_row(view.case, metric, look) for metric in metrics if metric not in skipped]
@@ -142,8 +147,8 @@ def _metric_row(case: CaseResult, metric: MetricVerdict, look: Look) -> Row:
     sign = look.marks.dot if informs else look.marks.outcome(metric.outcome)
     scores = metric.per_trial if len(metric.per_trial) > 1 else []
     cells: list[Spans] = [
-        [Span(f"{sign} ", role), Span(metric.name, "dim" if informs else "", is_data=True)],
-        [Span(_held(case, metric, look), role if metric.outcome in TELLING else "dim")],
+        [TextSpan(f"{sign} ", role), TextSpan(metric.name, "dim" if informs else "", is_data=True)],
+        [TextSpan(_held(case, metric, look), role if metric.outcome in TELLING else "dim")],
         [span for index, score in enumerate(scores) for span in _score_spans(metric, score, look, index)],
     ]
     return Row(cells, _metric_record(case, metric))
@@ -161,13 +166,13 @@ def _figure(metric: MetricVerdict, value: float) -> str:
     return metric.text_of(value)
 
 
-def _score_spans(metric: MetricVerdict, score: MetricScore | None, look: Look, index: int) -> list[Span]:
-    gap = [Span(" ")] if index else []
+def _score_spans(metric: MetricVerdict, score: MetricScore | None, look: Look, index: int) -> list[TextSpan]:
+    gap = [TextSpan(" ")] if index else []
     if score is None or score.value is None:
         has_failed = score is not None and score.failure is not None
-        return [*gap, Span(look.marks.outcome(Outcome.ERROR) if has_failed else look.marks.rest, "dim")]
+        return [*gap, TextSpan(look.marks.outcome(Outcome.ERROR) if has_failed else look.marks.rest, "dim")]
     misses = metric.gate and metric.threshold is not None and score.value < metric.threshold
-    return [*gap, Span(_figure(metric, score.value), "bad" if misses else "dim")]
+    return [*gap, TextSpan(_figure(metric, score.value), "bad" if misses else "dim")]
 
 
 def _metric_record(case: CaseResult, metric: MetricVerdict) -> tuple[str, ...]:
@@ -182,7 +187,7 @@ def _metric_record(case: CaseResult, metric: MetricVerdict) -> tuple[str, ...]:
 # --- trials ----------------------------------------------------------------------------------------------------------
 
 
-def _trials(view: CaseView, look: Look) -> Iterator[Block]:
+def _trials(view: StoredCase, look: Look) -> Iterator[Block]:
     everything = look.verbose or bool(view.trials)
     passed_left = len(view.case.trials) if everything else _MOST_PASSED
     hidden = 0
@@ -200,7 +205,7 @@ def _trials(view: CaseView, look: Look) -> Iterator[Block]:
     if hidden:
         sign = look.marks.trial(Outcome.PASSED)
         text = f"{sign} {look.marks.cut} {hidden} more that passed (-v: all, --trial N: one)"
-        yield Line([Span(text, "dim")])
+        yield Line([TextSpan(text, "dim")])
         yield Gap()
 
 
@@ -210,7 +215,7 @@ def _trial_with(evidence: list[TrialEvidence], earlier: list[tuple[int, list[Tri
 
 
 def _trial(
-    view: CaseView,
+    view: StoredCase,
     trial: TrialView,
     evidence: list[TrialEvidence],
     look: Look,
@@ -223,11 +228,11 @@ def _trial(
     facts = trial.facts()
     record = ("TRIAL", str(trial.number + 1), case.outcome.value, *facts)
     if is_drawn:
-        sign = Span(look.marks.trial(case.outcome), outcome_role(case.outcome))
+        sign = TextSpan(look.marks.trial(case.outcome), outcome_role(case.outcome))
         likeness = [f"like trial {like + 1}"] if like is not None else []
-        rest = [Span(fact, "dim") for fact in [*facts, *likeness]]
+        rest = [TextSpan(fact, "dim") for fact in [*facts, *likeness]]
         yield Line(
-            [sign, *join_with_dots([Span(f" trial {trial.number + 1}", "strong"), *rest], look)],
+            [sign, *join_with_dots([TextSpan(f" trial {trial.number + 1}", "strong"), *rest], look)],
             record=record,
         )
     else:
@@ -243,23 +248,23 @@ def _trial(
 
 def _trial_notes(trial: TrialView, reason: str) -> Iterator[Line]:
     if reason:
-        yield Line([Span(reason, is_data=True, is_prose=True)], 4, (f"{_INDENT}reason: {reason}",))
+        yield Line([TextSpan(reason, is_data=True, is_prose=True)], 4, (f"{_INDENT}reason: {reason}",))
     for attempt in trial.attempts():
-        yield Line([Span(attempt, "dim", is_data=True)], 4, (_INDENT + attempt,))
+        yield Line([TextSpan(attempt, "dim", is_data=True)], 4, (_INDENT + attempt,))
     for note in trial.trial.notes if trial.trial else []:
-        spans = [Span("note ", "warning"), Span(note, is_data=True, is_prose=True)]
+        spans = [TextSpan("note ", "warning"), TextSpan(note, is_data=True, is_prose=True)]
         yield Line(spans, 4, (f"{_INDENT}note: {note}",))
 
 
 # --- scorings --------------------------------------------------------------------------------------------------------
 
 
-def _scorings(view: CaseView, look: Look) -> Iterator[Block]:
+def _scorings(view: StoredCase, look: Look) -> Iterator[Block]:
     rows = [_scoring_row(judged, look, is_shown=judged.number == view.judging) for judged in view.history]
     if len(rows) == 1:
         yield Record(rows[0].record)
         return
-    yield Line([Span("scored", "strong")])
+    yield Line([TextSpan("scored", "strong")])
     yield Table([*(Column() for _ in range(3)), Column(wraps=True)], rows, indent=2)
 
 
@@ -270,12 +275,12 @@ def _scoring_row(judged: Judged, look: Look, *, is_shown: bool) -> Row:
         for metric in judged.case.metrics.values()
         if metric.gate and (metric.score is not None or metric.outcome is Outcome.ERROR)
     ]
-    scores = [Span(f"{metric.name} {held_text(judged.case, metric, look.marks)}") for metric in scored]
-    criteria = [Span(f"criteria from {judged.criteria}", "dim")] if judged.criteria else []
+    scores = [TextSpan(f"{metric.name} {held_text(judged.case, metric, look.marks)}") for metric in scored]
+    criteria = [TextSpan(f"criteria from {judged.criteria}", "dim")] if judged.criteria else []
     cells: list[Spans] = [
-        [Span(str(judged.number), "strong" if is_shown else "dim")],
-        [Span(f"{look.marks.outcome(outcome)} {WORDS[outcome]}", outcome_role(outcome))],
-        [Span(when(judged.created_at), "dim")],
+        [TextSpan(str(judged.number), "strong" if is_shown else "dim")],
+        [TextSpan(f"{look.marks.outcome(outcome)} {WORDS[outcome]}", outcome_role(outcome))],
+        [TextSpan(when(judged.created_at), "dim")],
         [*join_with_dots([*criteria, *scores], look)],
     ]
     fields = [score_field(judged.case, metric) for metric in scored]

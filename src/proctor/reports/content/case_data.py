@@ -27,7 +27,7 @@ class Judged:
 
 
 @dataclass(frozen=True, slots=True)
-class CaseView:
+class StoredCase:
     """The data that a report shows of one case."""
 
     run_id: str

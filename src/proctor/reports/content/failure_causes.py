@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from proctor.common.inline_code import code_mark, code_parts, shorten_prose
 from proctor.reports.content.case_digest import TELLING, deciding, reason_of
-from proctor.reports.content.text_blocks import Column, Row, Span, Table
+from proctor.reports.content.text_blocks import Column, Row, Table, TextSpan
 from proctor.schema.results.run_result import CaseResult
 
 OTHER = "different reasons"
@@ -29,7 +29,7 @@ _BLANK = "…"
 
 
 @dataclass(frozen=True, slots=True)
-class Cause:
+class FailureCause:
     """Why a case failed: where, and what was violated."""
 
     site: str
@@ -46,7 +46,7 @@ class Cause:
 class FailureGroup:
     """The cases of a run with one cause."""
 
-    cause: Cause
+    cause: FailureCause
     cases: int
     before: int | None
     """The number of cases with this cause in the run that this one is compared with; `None`: there is no such run."""
@@ -57,7 +57,7 @@ class SharedCauses:
 
     def __init__(self) -> None:
         """Begin without a case."""
-        self._causes = Counter[Cause]()
+        self._causes = Counter[FailureCause]()
 
     def add(self, case: CaseResult) -> None:
         """Add one case."""
@@ -72,7 +72,7 @@ class SharedCauses:
     def table(self) -> Table:
         """Return the causes that most cases share, each with its number of cases."""
         rows = [
-            Row([[Span(f"{one.cases:,}")], [Span(one.cause.text, is_data=True, is_prose=True)]])
+            Row([[TextSpan(f"{one.cases:,}")], [TextSpan(one.cause.text, is_data=True, is_prose=True)]])
             for one in self.groups(_LEAST_SHARED)[:_MOST_NAMED]
         ]
         return Table([Column("cases", right=True), Column("cause", wraps=True)], rows)
@@ -83,15 +83,15 @@ _LEAST_SHARED = 3
 _MOST_NAMED = 5
 
 
-def cause_of(case: CaseResult) -> Cause | None:
+def cause_of(case: CaseResult) -> FailureCause | None:
     """Return the cause of a case that failed or could not be decided; `None` for all others."""
     if case.outcome not in TELLING:
         return None
     missed = deciding(case)
     metric = next((one for one in missed if one.outcome is case.outcome), missed[0] if missed else None)
     if metric is None or metric.reason in {"", case.reason}:  # the agent or the user failed before any metric
-        return Cause("", violation(reason_of(case)))
-    return Cause(metric.name, violation(metric.reason))
+        return FailureCause("", violation(reason_of(case)))
+    return FailureCause(metric.name, violation(metric.reason))
 
 
 def violation(reason: str) -> str:
@@ -110,30 +110,30 @@ def violation(reason: str) -> str:
 
 
 def group_failures(
-    causes: Iterable[Cause], before: Iterable[Cause] | None = None
-) -> tuple[list[FailureGroup], Mapping[Cause, Cause]]:
+    causes: Iterable[FailureCause], before: Iterable[FailureCause] | None = None
+) -> tuple[list[FailureGroup], Mapping[FailureCause, FailureCause]]:
     """Return the groups, the largest first, and the group's cause of each cause.
 
     Of one metric, causes of a single case each become one group: a judge words each reason differently.
     """
     counts = Counter(causes)
     joined = _join_single(counts)
-    sizes, earlier = Counter[Cause](), Counter[Cause]()
+    sizes, earlier = Counter[FailureCause](), Counter[FailureCause]()
     for cause, count in counts.items():
         sizes[joined[cause]] += count
     for cause in before or ():
-        earlier[cause if cause in sizes else joined.get(cause, Cause(cause.site, OTHER))] += 1
+        earlier[cause if cause in sizes else joined.get(cause, FailureCause(cause.site, OTHER))] += 1
     groups = [
         FailureGroup(cause, size, None if before is None else earlier[cause]) for cause, size in sizes.items()
     ]
     return sorted(groups, key=lambda one: (-one.cases, one.cause.text)), joined
 
 
-def _join_single(counts: Mapping[Cause, int]) -> dict[Cause, Cause]:
+def _join_single(counts: Mapping[FailureCause, int]) -> dict[FailureCause, FailureCause]:
     """Return the group's cause of each cause."""
     alone = {cause for cause, count in counts.items() if count == 1 and cause.site}
     sites = Counter(cause.site for cause in alone)
     return {
-        cause: Cause(cause.site, OTHER) if cause in alone and sites[cause.site] > 1 else cause
+        cause: FailureCause(cause.site, OTHER) if cause in alone and sites[cause.site] > 1 else cause
         for cause in counts
     }

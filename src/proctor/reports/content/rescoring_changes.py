@@ -18,8 +18,8 @@ from proctor.reports.content.text_blocks import (
     Look,
     Record,
     Row,
-    Span,
     Table,
+    TextSpan,
     outcome_role,
 )
 from proctor.reports.plain import write_blocks
@@ -30,7 +30,7 @@ MOST_CHANGES = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Changes:
+class RescoringChanges:
     """The cases with another outcome."""
 
     before: int
@@ -46,22 +46,22 @@ class Changes:
 
 def changes_of(
     run: RunResult, before: Mapping[int, Outcome], now: Mapping[int, Outcome], *, numbers: tuple[int, int]
-) -> Changes:
+) -> RescoringChanges:
     """Compare two scorings of `run` by the outcomes of its cases; a case without an outcome was not run."""
     changed = {}
     for position in sorted({*before, *now}):
         pair = before.get(position, Outcome.NOT_RUN), now.get(position, Outcome.NOT_RUN)
         if pair[0] is not pair[1]:
             changed[position] = pair
-    return Changes(*numbers, len(run.cases), run, changed)
+    return RescoringChanges(*numbers, len(run.cases), run, changed)
 
 
-def write_changes(changes: Changes, out: TextIO, *, options: ReportOptions = DEFAULTS) -> None:
+def write_changes(changes: RescoringChanges, out: TextIO, *, options: ReportOptions = DEFAULTS) -> None:
     """Write `changes` in the form that suits `out`."""
     write_blocks(partial(change_blocks, changes), out, options)
 
 
-def summary(changes: Changes) -> str:
+def summary(changes: RescoringChanges) -> str:
     """Return in a sentence how much changed."""
     if not changes.changed:
         return f"every case came out as in scoring {changes.before}"
@@ -69,10 +69,10 @@ def summary(changes: Changes) -> str:
     return f"{cases} came out differently than in scoring {changes.before}"
 
 
-def change_blocks(changes: Changes, look: Look) -> Iterator[Block]:
+def change_blocks(changes: RescoringChanges, look: Look) -> Iterator[Block]:
     """Return the changes as blocks; a table for people names the first `MOST_CHANGES` cases."""
     sentence = summary(changes)
-    yield Line([Span(f"scoring {changes.now}", "strong"), Span(": "), Span(sentence)])
+    yield Line([TextSpan(f"scoring {changes.now}", "strong"), TextSpan(": "), TextSpan(sentence)])
     changed_cases = list(changes.changed.items())
     most = len(changed_cases) if look.verbose else MOST_CHANGES
     columns = [*(Column() for _ in range(3)), Column(wraps=True), Column(wraps=True)]
@@ -80,12 +80,14 @@ def change_blocks(changes: Changes, look: Look) -> Iterator[Block]:
     for position, _ in changed_cases[most:]:
         yield Record(_row(changes, position, look).record)
     if len(changed_cases) > most:
-        yield Line([Span(f"{look.marks.cut} {len(changed_cases) - most} more (-v: all)", "dim")], indent=2)
+        yield Line(
+            [TextSpan(f"{look.marks.cut} {len(changed_cases) - most} more (-v: all)", "dim")], indent=2
+        )
     yield Record(("JUDGING", str(changes.now), sentence))
     yield Gap()
 
 
-def _row(changes: Changes, position: int, look: Look) -> Row:
+def _row(changes: RescoringChanges, position: int, look: Look) -> Row:
     case = changes.run.cases[position]
     before, now = changes.changed[position]
     scores = [
@@ -97,11 +99,11 @@ def _row(changes: Changes, position: int, look: Look) -> Row:
     fields = (f"{name}={score.replace(' of ', '/').replace(' ', '')}" for name, score in scores)
     return Row(
         [
-            [Span(f"{look.marks.outcome(before)} {WORDS[before]}", outcome_role(before))],
-            [Span(look.marks.arrow, "dim")],
-            [Span(f"{look.marks.outcome(now)} {WORDS[now]}", outcome_role(now))],
-            [Span(case.eval_id, "strong", is_data=True)],
-            [Span(reason, is_data=True, is_prose=True)],
+            [TextSpan(f"{look.marks.outcome(before)} {WORDS[before]}", outcome_role(before))],
+            [TextSpan(look.marks.arrow, "dim")],
+            [TextSpan(f"{look.marks.outcome(now)} {WORDS[now]}", outcome_role(now))],
+            [TextSpan(case.eval_id, "strong", is_data=True)],
+            [TextSpan(reason, is_data=True, is_prose=True)],
         ],
         ("CHANGED", f"{case.eval_set_id}/{case.eval_id}", f"{before.value} -> {now.value}", *fields),
     )

@@ -42,9 +42,9 @@ from proctor.reports.content.text_blocks import (
     Note,
     Record,
     Row,
-    Span,
     Spans,
     Table,
+    TextSpan,
     Verdict,
     join_with_dots,
 )
@@ -121,9 +121,9 @@ def agent_fact(run: RunResult, look: Look) -> Fact:
     cases = count_text(sum(one.cases for one in run.sets) or len(run.cases), "case")
     one_set = run.sets[0] if len(run.sets) == 1 else None
     parts: list[Spans] = [
-        [Span(run.agent, "strong", is_data=True)],
-        [Span(summary.set_name(one_set), is_data=True) if one_set else Span(f"{len(run.sets)} sets")],
-        [Span(f"{cases}{times}")],
+        [TextSpan(run.agent, "strong", is_data=True)],
+        [TextSpan(summary.set_name(one_set), is_data=True) if one_set else TextSpan(f"{len(run.sets)} sets")],
+        [TextSpan(f"{cases}{times}")],
         *(filter(None, [_criteria(one_set), _rule(one_set)]) if one_set else ()),
     ]
     return Fact("agent", parts, ("RUN", run.agent, f"cases={len(run.cases)}", f"runs={trials or 1}"))
@@ -138,26 +138,26 @@ def set_blocks(run: RunResult, look: Look) -> Iterator[Block]:
     left_out = summary.left_out(run)
     for why in dict.fromkeys(left_out.values()):
         metrics = ", ".join(name for name, reason in left_out.items() if reason == why)
-        yield Fact("left out", [[Span(text, "dim", is_data=True)] for text in (metrics, why)])
+        yield Fact("left out", [[TextSpan(text, "dim", is_data=True)] for text in (metrics, why)])
     yield from (Record(("LEFT-OUT", name, why)) for name, why in left_out.items())
 
 
 def _criteria(one: SetSummary) -> Spans:
     source = summary.config_source(one)
-    return [Span("criteria from ", "dim"), Span(source, "dim", is_data=True)] if source else []
+    return [TextSpan("criteria from ", "dim"), TextSpan(source, "dim", is_data=True)] if source else []
 
 
 def _rule(one: SetSummary) -> Spans:
-    return [Span(rule_text(one.rule), "dim")] if one.rule and not one.failure else []
+    return [TextSpan(rule_text(one.rule), "dim")] if one.rule and not one.failure else []
 
 
 def _set_row(run: RunResult, name: str, one: SetSummary, look: Look) -> Row:
     source = summary.config_source(one)
     runs = f" {look.marks.times} {one.num_runs}" if one.num_runs > 1 else ""
-    count = [Span(f"{one.cases}{runs}", "dim")]
-    cells = [[Span(name, is_data=True)], count, _criteria(one), _rule(one)]
+    count = [TextSpan(f"{one.cases}{runs}", "dim")]
+    cells = [[TextSpan(name, is_data=True)], count, _criteria(one), _rule(one)]
     if one.failure:
-        cells[1:] = [], [Span("could not be run", "error")], []
+        cells[1:] = [], [TextSpan("could not be run", "error")], []
     record = (
         "SET", name, f"cases={one.cases}", f"runs={one.num_runs}" if one.num_runs != run.num_runs else "",
         f"criteria={source}" if source else "", *_rule_fields(one.rule),
@@ -179,7 +179,7 @@ def _first_rows(columns: Sequence[Column], rows: Sequence[Row], most: int) -> It
         yield Table(columns, rows[:most], 2)
     yield from (Record(row.record) for row in rows[most:])
     if most and len(rows) > most:
-        yield Line([Span(f"… {len(rows) - most:,} more sets", "dim")], 2)
+        yield Line([TextSpan(f"… {len(rows) - most:,} more sets", "dim")], 2)
 
 
 # --- a case with its reason, its warnings and its evidence ---------------------------------------------------------------
@@ -197,22 +197,24 @@ def result_blocks(case: CaseResult, look: Look, *, has_evidence: bool = True) ->
     """Return a case with its outcome, reason and warnings, and its evidence if it did not pass."""
     spans = [
         outcome_span(case.outcome, look),
-        Span("  "),
-        Span(f"{case.eval_set_id}/", "dim", is_data=True),
-        Span(case.eval_id, "strong", is_data=True),
+        TextSpan("  "),
+        TextSpan(f"{case.eval_set_id}/", "dim", is_data=True),
+        TextSpan(case.eval_id, "strong", is_data=True),
     ]
     if is_repeated(case):
-        spans += [Span("  "), *strip_spans(case, look)]
+        spans += [TextSpan("  "), *strip_spans(case, look)]
     yield Line(spans, record=_case_record(case))
     if reason := reason_of(case):
-        yield Line([Span(reason, is_data=True, is_prose=True)], 4, (f"{_INDENT}reason: {reason}",))
+        yield Line([TextSpan(reason, is_data=True, is_prose=True)], 4, (f"{_INDENT}reason: {reason}",))
     elif case.missed:
         yield Line(
-            [Span(case.missed, "dim", is_data=True, is_prose=True)], 4, (f"{_INDENT}missed: {case.missed}",)
+            [TextSpan(case.missed, "dim", is_data=True, is_prose=True)],
+            4,
+            (f"{_INDENT}missed: {case.missed}",),
         )
     yield from warning_lines(case)
     if is_repeated(case):
-        yield Fact("trials", [[Span(rate_sentence(case, look.marks), "dim")]], indent=4)
+        yield Fact("trials", [[TextSpan(rate_sentence(case, look.marks), "dim")]], indent=4)
     if look.verbose or (has_evidence and case.outcome in TELLING):
         from proctor.reports.evidence.case_evidence import evidence_block
 
@@ -221,26 +223,26 @@ def result_blocks(case: CaseResult, look: Look, *, has_evidence: bool = True) ->
         yield evidence_block(case, full=look.verbose, longest_call=look.longest_call)
 
 
-def outcome_span(outcome: Outcome, look: Look) -> Span:
+def outcome_span(outcome: Outcome, look: Look) -> TextSpan:
     """Return the sign and the word of an outcome."""
-    return Span(f"{_sign(outcome, look)} {WORDS[outcome]}", OUTCOME_ROLES.get(outcome, "dim"))
+    return TextSpan(f"{_sign(outcome, look)} {WORDS[outcome]}", OUTCOME_ROLES.get(outcome, "dim"))
 
 
 def _sign(outcome: Outcome, look: Look) -> str:
     return look.marks.outcomes.get(outcome, look.marks.rest)
 
 
-def strip_spans(case: CaseResult, look: Look) -> Iterator[Span]:
+def strip_spans(case: CaseResult, look: Look) -> Iterator[TextSpan]:
     """Return one sign for each trial, or counts if there are many."""
     roles = {look.marks.trial(outcome): role for outcome, role in OUTCOME_ROLES.items()}
     for sign in look.marks.strip([trial.outcome for trial in case.trials]):
-        yield Span(sign, roles.get(sign, "dim"))
+        yield TextSpan(sign, roles.get(sign, "dim"))
 
 
 def warning_lines(case: CaseResult) -> Iterator[Line]:
     """Return the warnings that the evidence of a case does not contain."""
     for warning in warnings_beside(case):
-        spans = [Span("warning ", "warning"), Span(warning, is_data=True, is_prose=True)]
+        spans = [TextSpan("warning ", "warning"), TextSpan(warning, is_data=True, is_prose=True)]
         yield Line(spans, 4, (f"{_INDENT}warning: {warning}",))
 
 
@@ -270,7 +272,7 @@ def _other_scores(case: CaseResult, look: Look) -> Iterator[Spans]:
     for metric in case.metrics.values():
         if metric.gate and metric.outcome in _SCORED and metric.name not in reason:
             role = "dim" if metric.outcome is Outcome.PASSED else OUTCOME_ROLES[metric.outcome]
-            yield [Span(f"{metric.name} {held_text(case, metric, look.marks)}", role)]
+            yield [TextSpan(f"{metric.name} {held_text(case, metric, look.marks)}", role)]
 
 
 # --- the end: what could not be run, the figures of all cases, and the verdict --------------------------------------------
@@ -281,7 +283,7 @@ def end_blocks(run: RunResult, digest: Digest, look: Look) -> Iterator[Block]:
     for name, cause in broken_sets(run):
         text = f"could not be run: {cause}"
         line = f"{_sign(Outcome.ERROR, look)} error  {name} {text}"
-        yield Line([Span(line, "error")], record=("ERROR", name, text))
+        yield Line([TextSpan(line, "error")], record=("ERROR", name, text))
         yield Gap()
     if run.failure is not None:  # a terminal shows it on stderr
         yield Record(("ERROR", run.failure.cause))
@@ -308,9 +310,9 @@ def problem_table(run: RunResult, cases: Iterable[CaseResult], look: Look) -> Ta
     rows = [
         Row(
             [
-                [Span(f"{sign} {what}")],
-                [Span(name, is_data=True)],
-                [Span(cause, is_data=True, is_prose=True)],
+                [TextSpan(f"{sign} {what}")],
+                [TextSpan(name, is_data=True)],
+                [TextSpan(cause, is_data=True, is_prose=True)],
                 [],
             ]
         )
@@ -324,16 +326,16 @@ def _problem_row(case: CaseResult, look: Look) -> Row:
     reason, word = reason_of(case), WORDS[case.outcome]
     return Row([
         [outcome_span(case.outcome, look)],
-        [Span(f"{case.eval_set_id}/{case.eval_id}", is_data=True)],
-        [Span(reason, is_data=True, is_prose=True)] if reason not in {"", word} else [],
-        [Span(rate_sentence(case, look.marks))] if is_repeated(case) else [],
+        [TextSpan(f"{case.eval_set_id}/{case.eval_id}", is_data=True)],
+        [TextSpan(reason, is_data=True, is_prose=True)] if reason not in {"", word} else [],
+        [TextSpan(rate_sentence(case, look.marks))] if is_repeated(case) else [],
     ])  # fmt: skip
 
 
 def run_facts(run: RunResult) -> Iterator[Fact]:
     """Return the id of a stored run."""
     if run.run_id:
-        yield Fact("run", [[Span(run.run_id, is_data=True)]])
+        yield Fact("run", [[TextSpan(run.run_id, is_data=True)]])
 
 
 def rate_facts(run: RunResult, look: Look) -> Iterator[Fact]:
@@ -361,7 +363,7 @@ def figure_blocks(run: RunResult, digest: Digest, look: Look, *, has_means: bool
 def _facts(label: str, texts: Sequence[str], *record: str) -> Iterator[Fact]:
     """Return texts with their label, if there are any."""
     if texts:
-        yield Fact(label, [[Span(text)] for text in texts], record)
+        yield Fact(label, [[TextSpan(text)] for text in texts], record)
 
 
 def _durations(run: RunResult) -> Iterator[str]:
@@ -374,8 +376,8 @@ def _durations(run: RunResult) -> Iterator[str]:
 def badge_facts(badges: Mapping[str, str]) -> Iterator[Fact]:
     """Return the calibration of each judge."""
     for name, badge in badges.items():
-        state = Span(badge, "warning" if badge.startswith(summary.VOID) else "dim")
-        yield Fact("judge", [[Span(name, "dim", is_data=True)], [state]], ("JUDGE", name, badge))
+        state = TextSpan(badge, "warning" if badge.startswith(summary.VOID) else "dim")
+        yield Fact("judge", [[TextSpan(name, "dim", is_data=True)], [state]], ("JUDGE", name, badge))
 
 
 def _repeat_blocks(repeats: Repeats, rules: Sequence[TrialRule | None], look: Look) -> Iterator[Block]:
@@ -396,15 +398,19 @@ def _mean_facts(digest: Digest, look: Look) -> Iterator[Fact]:
 
 def _mean_parts(metric: str, mean: Mean, of: Repeats, look: Look) -> Spans:
     cases = f" ({mean.cases:,} of {count_text(of.cases, 'case')})" if mean.cases < of.cases else ""
-    return [Span(metric, "dim", is_data=True), Span(f" {mean_text(mean, look.marks)}"), Span(cases, "dim")]
+    return [
+        TextSpan(metric, "dim", is_data=True),
+        TextSpan(f" {mean_text(mean, look.marks)}"),
+        TextSpan(cases, "dim"),
+    ]
 
 
 def _repeats_row(eval_set_id: str, repeats: Repeats, rules: Sequence[TrialRule | None], look: Look) -> Row:
-    flaky = [[Span(f"{repeats.flaky} {FLAKY}", "warning")]] if repeats.flaky else []
+    flaky = [[TextSpan(f"{repeats.flaky} {FLAKY}", "warning")]] if repeats.flaky else []
     figures = (_mean_spans(name, mean, look) for name, mean in repeat_figures(repeats, rules))
     record = ("REPEATS", f"set={eval_set_id}", *_repeat_fields(repeats, rules, look))
-    spans = [*join_with_dots([*flaky, *figures], look)] or [Span("steady")]
-    return Row([[Span(eval_set_id, is_data=True)], spans], record)
+    spans = [*join_with_dots([*flaky, *figures], look)] or [TextSpan("steady")]
+    return Row([[TextSpan(eval_set_id, is_data=True)], spans], record)
 
 
 def _repeat_fields(repeats: Repeats, rules: Sequence[TrialRule | None], look: Look) -> Iterator[str]:
@@ -414,7 +420,7 @@ def _repeat_fields(repeats: Repeats, rules: Sequence[TrialRule | None], look: Lo
 
 
 def _mean_spans(name: str, mean: Mean, look: Look) -> Spans:
-    return [Span(name, "dim", is_data=True), Span(f" {mean_text(mean, look.marks)}")]
+    return [TextSpan(name, "dim", is_data=True), TextSpan(f" {mean_text(mean, look.marks)}")]
 
 
 def _mean_field(mean: Mean, of: Repeats, look: Look) -> str:

@@ -21,9 +21,9 @@ from proctor.reports.content.text_blocks import (
     Look,
     Record,
     Row,
-    Span,
     Spans,
     Table,
+    TextSpan,
     join_with_dots,
     outcome_role,
 )
@@ -143,7 +143,7 @@ def run_list_blocks(runs: Sequence[ListedRun], more: int, look: Look) -> Iterato
     if more:
         texts.append(f"{len(runs)} of {len(runs) + more:,} runs: --limit 0 lists all")
         yield Record(("MORE", f"{more} runs", "(--limit 0 lists all)"))
-    yield Line([*join_with_dots([Span(text, "dim") for text in texts], look)])
+    yield Line([*join_with_dots([TextSpan(text, "dim") for text in texts], look)])
     yield Gap()
 
 
@@ -165,21 +165,21 @@ def _cells(entry: ListedRun, look: Look) -> dict[str, Spans]:
     trials = f" {look.marks.times} {run.num_runs}" if run.num_runs > 1 else ""
     return {
         "": [_state_span(run, look)],
-        "run": [Span(entry.short, "strong")],
-        "name": [Span(_name_text(entry.annotation), is_data=True)],
-        "began": [Span(_began(run.created_at, short=look.width < _SHORT_BELOW), "dim")],
-        "agent": [Span(run.agent, is_data=True)],
-        "sets": [Span(", ".join(run.sets), is_data=True)],
-        "cases": [Span(f"{run.cases}{trials}")],
+        "run": [TextSpan(entry.short, "strong")],
+        "name": [TextSpan(_name_text(entry.annotation), is_data=True)],
+        "began": [TextSpan(_began(run.created_at, short=look.width < _SHORT_BELOW), "dim")],
+        "agent": [TextSpan(run.agent, is_data=True)],
+        "sets": [TextSpan(", ".join(run.sets), is_data=True)],
+        "cases": [TextSpan(f"{run.cases}{trials}")],
         "counts": [
-            Span(f"{'  ' if index else ''}{count} {look.marks.outcome(outcome)}", outcome_role(outcome))
+            TextSpan(f"{'  ' if index else ''}{count} {look.marks.outcome(outcome)}", outcome_role(outcome))
             for index, (outcome, count) in enumerate(outcome_counts(run))
         ]
-        + ([Span(f"  {unread_sets_text(len(run.unread_sets))}", "error")] if run.unread_sets else [])
-        + ([Span(f"  {summary.live_text}", "active")] if summary.in_flight else []),
-        "took": [Span(duration(summary.duration) if summary.duration else "", "dim")],
-        "cost": [Span(run_cost_text(summary), "dim")],
-        "commit": [Span(short_commit(entry.commit), "dim")],
+        + ([TextSpan(f"  {unread_sets_text(len(run.unread_sets))}", "error")] if run.unread_sets else [])
+        + ([TextSpan(f"  {summary.live_text}", "active")] if summary.in_flight else []),
+        "took": [TextSpan(duration(summary.duration) if summary.duration else "", "dim")],
+        "cost": [TextSpan(run_cost_text(summary), "dim")],
+        "commit": [TextSpan(short_commit(entry.commit), "dim")],
     }
 
 
@@ -188,13 +188,13 @@ def _name_text(annotation: RunAnnotation) -> str:
     return " ".join(filter(None, ["*" if annotation.starred else "", annotation.name]))
 
 
-def _state_span(run: RunRecord, look: Look) -> Span:
+def _state_span(run: RunRecord, look: Look) -> TextSpan:
     outcome = run.summary.outcome
     if run.state is RunState.RUNNING:
-        return Span(f"{look.marks.cut} {state_text(run)}", "active")
+        return TextSpan(f"{look.marks.cut} {state_text(run)}", "active")
     if run.state is not RunState.FINISHED or outcome is None:
-        return Span(f"{look.marks.rest} {state_text(run)}", "dim")
-    return Span(f"{look.marks.outcome(outcome)} {state_text(run)}", outcome_role(outcome))
+        return TextSpan(f"{look.marks.rest} {state_text(run)}", "dim")
+    return TextSpan(f"{look.marks.outcome(outcome)} {state_text(run)}", outcome_role(outcome))
 
 
 def _began(seconds: float, *, short: bool) -> str:
@@ -261,5 +261,5 @@ def _header_blocks(entry: ListedRun, judging: int, look: Look) -> Iterator[Block
         f"commit {short_commit(entry.commit)}" if entry.commit else "",
     ]
     yield Gap()
-    spans = [Span(text, "dim") for text in (f"run {entry.short}", began, *parts) if text]
+    spans = [TextSpan(text, "dim") for text in (f"run {entry.short}", began, *parts) if text]
     yield Line([*join_with_dots(spans, look)], record=("KEPT", run.run_id, began, *parts))

@@ -11,7 +11,7 @@ from itertools import pairwise
 from proctor.schema.results.run_result import Outcome
 
 
-class Kind(Enum):
+class DiffKind(Enum):
     """How the two sides of one line relate."""
 
     SAME = "same"
@@ -31,7 +31,7 @@ class Marks:
 
     outcomes: dict[Outcome, str]
     trials: dict[Outcome, str]
-    steps: dict[Kind, str]
+    steps: dict[DiffKind, str]
     arrow: str
     cut: str
     dot: str
@@ -73,12 +73,12 @@ UNICODE = Marks(
     outcomes={Outcome.PASSED: "✓", Outcome.FAILED: "✕", Outcome.ERROR: "!", Outcome.INCONCLUSIVE: "?"},
     trials={Outcome.PASSED: "●", Outcome.FAILED: "○", Outcome.ERROR: "!", Outcome.INCONCLUSIVE: "?"},
     steps={
-        Kind.SAME: "=",
-        Kind.DIFFERS: "≠",
-        Kind.MISSING: "−",
-        Kind.EXTRA: "+",
-        Kind.MOVED: "⇄",
-        Kind.ALLOWED: "·",
+        DiffKind.SAME: "=",
+        DiffKind.DIFFERS: "≠",
+        DiffKind.MISSING: "−",
+        DiffKind.EXTRA: "+",
+        DiffKind.MOVED: "⇄",
+        DiffKind.ALLOWED: "·",
     },
     arrow="→",
     cut="…",
@@ -98,12 +98,12 @@ ASCII = Marks(
     outcomes={Outcome.PASSED: "v", Outcome.FAILED: "x", Outcome.ERROR: "!", Outcome.INCONCLUSIVE: "?"},
     trials={Outcome.PASSED: "*", Outcome.FAILED: "o", Outcome.ERROR: "!", Outcome.INCONCLUSIVE: "?"},
     steps={
-        Kind.SAME: "=",
-        Kind.DIFFERS: "#",
-        Kind.MISSING: "-",
-        Kind.EXTRA: "+",
-        Kind.MOVED: "~",
-        Kind.ALLOWED: ".",
+        DiffKind.SAME: "=",
+        DiffKind.DIFFERS: "#",
+        DiffKind.MISSING: "-",
+        DiffKind.EXTRA: "+",
+        DiffKind.MOVED: "~",
+        DiffKind.ALLOWED: ".",
     },
     arrow="->",
     cut="...",

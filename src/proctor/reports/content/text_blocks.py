@@ -12,26 +12,26 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from proctor.reports.content.symbols import ASCII, Kind, Marks
+from proctor.reports.content.symbols import ASCII, DiffKind, Marks
 from proctor.schema.results.score import Outcome
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class DiffPiece:
     """A stretch of text; `changed` where the two sides differ in it."""
 
     text: str
     changed: bool = False
 
 
-Pieces = list[Piece]
+Pieces = list[DiffPiece]
 
 
 @dataclass(frozen=True, slots=True)
 class StepLine:
     """One step of a trajectory: the expected call, the actual one, or both."""
 
-    kind: Kind
+    kind: DiffKind
     expected: Pieces = field(default_factory=list)
     actual: Pieces = field(default_factory=list)
     places: tuple[int, int] | None = None
@@ -39,7 +39,7 @@ class StepLine:
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
+class OmittedLines:
     """The number of lines that are left out."""
 
     count: int
@@ -49,7 +49,7 @@ class LeftOut:
 class Steps:
     """Two trajectories side by side."""
 
-    lines: list[StepLine | LeftOut]
+    lines: list[StepLine | OmittedLines]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class StateLine:
     """One key of the session state, or one inside of it: `table.covers`."""
 
     key: str
-    kind: Kind
+    kind: DiffKind
     expected: str
     actual: str
     """Both as JSON; empty on the side without the key."""
@@ -83,7 +83,7 @@ class StateDifference:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class JudgeFinding:
     """The verdict of a judge on one rubric, point or sentence."""
 
     holds: bool | None
@@ -105,7 +105,7 @@ class Findings:
 
     label: str
     """`rubrics` or `claims`."""
-    lines: list[Finding | LeftOut]
+    lines: list[JudgeFinding | OmittedLines]
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,14 +131,14 @@ class Remark:
 
 
 @dataclass(frozen=True, slots=True)
-class Detail:
+class RecordedFact:
     """A recorded fact with its label: `call`, `answer`, `scores`."""
 
     label: str
     text: str
 
 
-EvidenceBlock = Steps | TextDifference | StateDifference | Findings | Cause | Remark | Detail
+EvidenceBlock = Steps | TextDifference | StateDifference | Findings | Cause | Remark | RecordedFact
 
 
 @dataclass(slots=True)
@@ -200,7 +200,7 @@ class Look:
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class TextSpan:
     """A stretch of text with one meaning."""
 
     text: str
@@ -215,7 +215,7 @@ class Span:
     """Whether line ends are kept."""
 
 
-Spans = Sequence[Span]
+Spans = Sequence[TextSpan]
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,7 +275,7 @@ class Reason:
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class GroupedCase:
     """A case in a group."""
 
     name: str
@@ -289,12 +289,12 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class CaseGroup:
     """Cases under a heading with their number; of many, the first ones are named."""
 
     heading: str
     role: Role
-    items: Sequence[Item]
+    items: Sequence[GroupedCase]
     most: int
     is_open: bool = False
     """Whether Markdown shows the cases without a click."""
@@ -377,23 +377,23 @@ class Evidence:
     """Whether people see it; a terminal leaves out what repeats another trial."""
 
 
-Block = Line | Record | Gap | Fact | Note | Reason | Group | Table | Verdict | Code | Evidence
+Block = Line | Record | Gap | Fact | Note | Reason | CaseGroup | Table | Verdict | Code | Evidence
 BuildBlocks = Callable[[Look], Iterable[Block]]
 
 
 def text_line(text: str, indent: int = 0, role: Role = "") -> Line:
     """Return a line that is the same in every form."""
-    return Line([Span(text, role)], indent, record=(" " * indent + text,))
+    return Line([TextSpan(text, role)], indent, record=(" " * indent + text,))
 
 
 def text_table(columns: Sequence[Column], rows: Sequence[Sequence[str]], indent: int = 2) -> Table:
     """Return a table of plain texts that is the same in every form."""
-    return Table(columns, [Row([[Span(text)] for text in row]) for row in rows], indent)
+    return Table(columns, [Row([[TextSpan(text)] for text in row]) for row in rows], indent)
 
 
-def join_with_dots(parts: Iterable[Span | Spans], look: Look) -> Iterator[Span]:
+def join_with_dots(parts: Iterable[TextSpan | Spans], look: Look) -> Iterator[TextSpan]:
     """Return parts with dots between them."""
     for index, part in enumerate(parts):
         if index:
-            yield Span(f" {look.marks.dot} ", "dim")
-        yield from [part] if isinstance(part, Span) else part
+            yield TextSpan(f" {look.marks.dot} ", "dim")
+        yield from [part] if isinstance(part, TextSpan) else part

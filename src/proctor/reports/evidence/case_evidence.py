@@ -16,10 +16,10 @@ from proctor.reports.content.case_digest import TELLING, deciding, reason_of
 from proctor.reports.content.text_blocks import (
     LONGEST_CALL,
     Cause,
-    Detail,
     Evidence,
     EvidenceBlock,
     Findings,
+    RecordedFact,
     Remark,
     Section,
     Steps,
@@ -316,7 +316,7 @@ def _calls(section: Section, scored: _Scored, actual: Invocation | None) -> Iter
         yield steps_of(alignment, longest=None)
     elif actual is not None:
         for call in actual.tool_calls:
-            yield Detail("call", call_text(call.name or "", call.args))
+            yield RecordedFact("call", call_text(call.name or "", call.args))
 
 
 def _answer(section: Section, scored: _Scored, actual: Invocation | None) -> Iterator[EvidenceBlock]:
@@ -327,7 +327,7 @@ def _answer(section: Section, scored: _Scored, actual: Invocation | None) -> Ite
     if not answer and isinstance(text, Mapping):
         answer = str(text.get("actual") or "")
     if answer:
-        yield Detail("answer", answer)
+        yield RecordedFact("answer", answer)
 
 
 def _judge_blocks(scored: _Scored) -> Iterator[EvidenceBlock]:
@@ -343,7 +343,7 @@ def _reason_blocks(scored: _Scored) -> Iterator[EvidenceBlock]:
         f"{metric.name} {metric.text_of(score.value)}" for metric, score in scored if score.value is not None
     ]
     if scores:
-        yield Detail("scores", ", ".join(scores))
+        yield RecordedFact("scores", ", ".join(scores))
 
 
 def _detail(scored: _Scored, key: str) -> Any:

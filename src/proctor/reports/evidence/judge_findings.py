@@ -7,7 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from proctor.common.safe_text import shorten
 from proctor.reports.content.summary import percent
-from proctor.reports.content.text_blocks import Detail, EvidenceBlock, Finding, Findings, LeftOut, Remark
+from proctor.reports.content.text_blocks import (
+    EvidenceBlock,
+    Findings,
+    JudgeFinding,
+    OmittedLines,
+    RecordedFact,
+    Remark,
+)
 
 _GROUNDED = {"supported", "not_applicable"}
 _LONGEST_WHY = 300
@@ -31,29 +38,29 @@ def findings_of(details: Mapping[str, object], metric: str, *, full: bool) -> It
 
 def _claims(sentences: Sequence[Mapping[str, object]], usable: int, *, full: bool) -> Findings:
     visible_claims = [each for each in sentences if full or not _is_grounded(each)]
-    left = [LeftOut(count)] if (count := len(sentences) - len(visible_claims)) else []
+    left = [OmittedLines(count)] if (count := len(sentences) - len(visible_claims)) else []
     return Findings("claims", [*(_sentence(each, usable, full=full) for each in visible_claims), *left])
 
 
-def _rubric(rubric: Mapping[str, object], usable: int, *, full: bool) -> Finding:
+def _rubric(rubric: Mapping[str, object], usable: int, *, full: bool) -> JudgeFinding:
     score = rubric.get("score")
     holds = None if not isinstance(score, int | float) else score >= 1
     points = f", {rubric['points']:g} points" if isinstance(rubric.get("points"), int | float) else ""
     why = _why(rubric, usable, full=full) if full or not holds else ""
     name, text = f"{rubric.get('rubric_id', '')}{points}", str(rubric.get("text") or "")
     return (
-        Finding(holds, name, text, why)
+        JudgeFinding(holds, name, text, why)
         if text
-        else Finding(holds, name, why or _why(rubric, usable, full=full))
+        else JudgeFinding(holds, name, why or _why(rubric, usable, full=full))
     )
 
 
-def _sentence(sentence: Mapping[str, object], usable: int, *, full: bool) -> Finding:
+def _sentence(sentence: Mapping[str, object], usable: int, *, full: bool) -> JudgeFinding:
     quoted = {"for": sentence.get("supporting_excerpt"), "against": sentence.get("contradicting_excerpt")}
     sides = [f'{side}: "{_shorten(str(text), full=full)}"' for side, text in quoted.items() if text]
     why = "; ".join(filter(None, [_why(sentence, usable, full=full).rstrip("."), *sides]))
     label = str(sentence.get("label", "")).replace("_", " ")
-    return Finding(_is_grounded(sentence), label, str(sentence.get("sentence") or ""), why)
+    return JudgeFinding(_is_grounded(sentence), label, str(sentence.get("sentence") or ""), why)
 
 
 def _is_grounded(sentence: Mapping[str, object]) -> bool:
@@ -94,7 +101,7 @@ def _votes(ballot: Mapping[str, object], metric: str) -> Iterator[EvidenceBlock]
     """Return the model, the votes, and the answer of each invalid vote."""
     votes = objects_in(ballot.get("votes"))
     if votes:
-        yield Detail("judge", f"{metric}: {', '.join(_cast(ballot, votes))}")
+        yield RecordedFact("judge", f"{metric}: {', '.join(_cast(ballot, votes))}")
     yield from _dissent(votes)
     alike: dict[str, list[Mapping[str, object]]] = {}
     for vote in votes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from proctor.reports.content.summary import dollars
-from proctor.reports.content.text_blocks import Cause, Detail, Section, TrialEvidence
+from proctor.reports.content.text_blocks import Cause, RecordedFact, Section, TrialEvidence
 from proctor.schema.evidence.simulated_user import FaultKind, NextStatus, SimulatedUser, UserFault, UserReply
 from proctor.schema.evidence.trial import Trial
 from proctor.schema.format.case import ConversationScenario
@@ -66,7 +66,7 @@ def _add_ending(evidence: TrialEvidence, trial: Trial, simulated_user: Simulated
     if not ended or (ends_itself and not full):
         return
     took = _took(simulated_user.replies[-1]) if ends_itself else ""
-    _add(evidence, None, Detail("ended", f"{ended} ({took})" if took else ended))
+    _add(evidence, None, RecordedFact("ended", f"{ended} ({took})" if took else ended))
 
 
 def _add_last_answer(evidence: TrialEvidence, trial: Trial) -> None:
@@ -74,20 +74,20 @@ def _add_last_answer(evidence: TrialEvidence, trial: Trial) -> None:
     if trial.turns and trial.failure is not None:
         answered = trial.invocations[-1].final_response
         text = answered.joined_text() if answered else "(none)"
-        _add(evidence, len(trial.turns) - 1, Detail("answer", text))
+        _add(evidence, len(trial.turns) - 1, RecordedFact("answer", text))
 
 
 def _add_usage(evidence: TrialEvidence, simulated_user: SimulatedUser, turns: int) -> None:
     for reply in simulated_user.replies:
         if reply.turn < turns and (took := _took(reply)):
-            _add(evidence, reply.turn, Detail("played", took))
+            _add(evidence, reply.turn, RecordedFact("played", took))
 
 
 def _add_faults(evidence: TrialEvidence, simulated_user: SimulatedUser, turns: int) -> None:
     for fault in simulated_user.faults:
         if fault.kind is not FaultKind.NO_MESSAGE:  # that is the failure of the trial
             turn = fault.turn if fault.turn < turns else None
-            _add(evidence, turn, Detail("at fault", _fault_text(fault)))
+            _add(evidence, turn, RecordedFact("at fault", _fault_text(fault)))
 
 
 def scenario_facts(scenario: ConversationScenario) -> Iterator[tuple[str, str]]:
@@ -124,7 +124,7 @@ def _never_was(section: Section, turns: int) -> bool:
     return section.turn == turns and len(places) == len(section.blocks) and not any(places)
 
 
-def _add(evidence: TrialEvidence, turn: int | None, fact: Detail) -> None:
+def _add(evidence: TrialEvidence, turn: int | None, fact: RecordedFact) -> None:
     section = evidence.section(turn)
     if fact not in section.blocks:
         section.blocks.append(fact)

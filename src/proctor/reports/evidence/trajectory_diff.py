@@ -7,11 +7,11 @@ from dataclasses import replace
 from itertools import groupby
 
 from proctor.common.json_values import equal_json, json_line
-from proctor.reports.content.symbols import Kind
+from proctor.reports.content.symbols import DiffKind
 from proctor.reports.content.text_blocks import (
     LONGEST_CALL,
-    LeftOut,
-    Piece,
+    DiffPiece,
+    OmittedLines,
     Pieces,
     StateDifference,
     StateLine,
@@ -28,11 +28,11 @@ from proctor.reports.evidence.value_diff import (
 )
 
 _KINDS = {
-    "matched": Kind.SAME,
-    "differs": Kind.DIFFERS,
-    "missing": Kind.MISSING,
-    "extra": Kind.EXTRA,
-    "moved": Kind.MOVED,
+    "matched": DiffKind.SAME,
+    "differs": DiffKind.DIFFERS,
+    "missing": DiffKind.MISSING,
+    "extra": DiffKind.EXTRA,
+    "moved": DiffKind.MOVED,
 }
 _SHOWN_OF_A_RUN = 3
 LEAST_OF_VALUE = 16
@@ -54,13 +54,13 @@ def state_of(state: Sequence[Mapping[str, object]], *, full: bool = False) -> St
     """Return the keys in which the state differs from the stated one; inside objects, only what differs there."""
     lines: list[StateLine] = []
     for entry in state:
-        kind, key = _KINDS.get(str(entry.get("kind")), Kind.DIFFERS), str(entry.get("key", ""))
+        kind, key = _KINDS.get(str(entry.get("kind")), DiffKind.DIFFERS), str(entry.get("key", ""))
         if matcher := entry.get("expectation", entry.get("told")):  # its former name
             line = _state_line(key, None, entry.get("actual"), kind, full=full)
             lines.append(replace(line, expected=str(matcher)))
-        elif kind is Kind.MISSING:
+        elif kind is DiffKind.MISSING:
             lines.append(_state_line(key, entry.get("expected"), None, kind, full=full))
-        elif kind is not Kind.SAME:
+        elif kind is not DiffKind.SAME:
             accepted = _paths(entry.get("accepted"))
             inside = _inside(key, entry.get("expected"), entry.get("actual"), full=full)
             lines += [line for line in inside if line.key not in accepted] or inside
@@ -76,11 +76,11 @@ def _inside(key: str, expected: object, actual: object, *, full: bool, depth: in
     if depth >= DEEPEST or not (
         isinstance(expected, Mapping) and isinstance(actual, Mapping) and expected and actual
     ):
-        return [_state_line(key, expected, actual, Kind.DIFFERS, full=full)]
+        return [_state_line(key, expected, actual, DiffKind.DIFFERS, full=full)]
     lines: list[StateLine] = []
     for name in {**expected, **actual}:
         lines += _member_lines(key, name, expected, actual, full=full, depth=depth)
-    return lines or [_state_line(key, expected, actual, Kind.DIFFERS, full=full)]
+    return lines or [_state_line(key, expected, actual, DiffKind.DIFFERS, full=full)]
 
 
 def _member_lines(
@@ -95,33 +95,37 @@ def _member_lines(
     """Return the lines of one member of two objects; none if it is equal in both."""
     path = f"{key}.{name}"
     if name not in actual:
-        return [_state_line(path, expected[name], None, Kind.MISSING, full=full)]
+        return [_state_line(path, expected[name], None, DiffKind.MISSING, full=full)]
     if name not in expected:
-        return [_state_line(path, None, actual[name], Kind.EXTRA, full=full)]
+        return [_state_line(path, None, actual[name], DiffKind.EXTRA, full=full)]
     if equal_json(expected[name], actual[name]):
         return []
     return _inside(path, expected[name], actual[name], full=full, depth=depth + 1)
 
 
-def _without_long_runs(lines: list[StepLine]) -> list[StepLine | LeftOut]:
+def _without_long_runs(lines: list[StepLine]) -> list[StepLine | OmittedLines]:
     """Of a long run of equal steps only the ends are of interest: what came before a difference, and after."""
-    result: list[StepLine | LeftOut] = []
-    for same, run in groupby(lines, key=lambda line: line.kind is Kind.SAME):
+    result: list[StepLine | OmittedLines] = []
+    for same, run in groupby(lines, key=lambda line: line.kind is DiffKind.SAME):
         steps = list(run)
         if same and len(steps) > _SHOWN_OF_A_RUN:
-            result += [steps[0], LeftOut(len(steps) - 2), steps[-1]]
+            result += [steps[0], OmittedLines(len(steps) - 2), steps[-1]]
         else:
             result += steps
     return result
 
 
 def _line(step: Mapping[str, object], longest: int | None) -> StepLine:
-    kind = Kind.ALLOWED if step.get("allowed") is True else _KINDS.get(str(step.get("kind")), Kind.DIFFERS)
+    kind = (
+        DiffKind.ALLOWED
+        if step.get("allowed") is True
+        else _KINDS.get(str(step.get("kind")), DiffKind.DIFFERS)
+    )
     expected, actual = (_object(step.get(side)) for side in ("expected", "actual"))
-    if kind is not Kind.DIFFERS or not expected or not actual:
-        same = kind is Kind.SAME
+    if kind is not DiffKind.DIFFERS or not expected or not actual:
+        same = kind is DiffKind.SAME
         left, right = (_call(call, longest, may_leave_out=same) for call in (expected, actual))
-        return StepLine(kind, left, right, _places(expected, actual) if kind is Kind.MOVED else None)
+        return StepLine(kind, left, right, _places(expected, actual) if kind is DiffKind.MOVED else None)
     expected_args, actual_args = _differing(
         expected.get("args"), actual.get("args"), step.get("arguments"), full=longest is None
     )
@@ -200,17 +204,17 @@ def _call(
     if not call:
         return []
     name, args = str(call.get("name") or "(no name)"), call.get("args")
-    head = Piece(name, changed=renamed)
+    head = DiffPiece(name, changed=renamed)
     if not isinstance(args, Mapping):  # null, or any value from a custom metric
         return merge_pieces(
-            [head, Piece("("), Piece(json_line(args), changed=changed is not None), Piece(")")]
+            [head, DiffPiece("("), DiffPiece(json_line(args), changed=changed is not None), DiffPiece(")")]
         )
     differing = {key: pieces for key, pieces in (changed or {}).items() if key in args}
     texts = _argument_texts(args, differing)
     if longest is not None:
         texts = _fit_arguments(texts, name, longest, set(differing), may_leave_out=may_leave_out)
-    arguments = [_argument(key, differing.get(key, [Piece(text)])) for key, text in texts.items()]
-    return merge_pieces([head, Piece("("), *_join_arguments(arguments), Piece(")")])
+    arguments = [_argument(key, differing.get(key, [DiffPiece(text)])) for key, text in texts.items()]
+    return merge_pieces([head, DiffPiece("("), *_join_arguments(arguments), DiffPiece(")")])
 
 
 def _fit_arguments(
@@ -233,7 +237,7 @@ def _argument_texts(args: Mapping[str, object], differing: Mapping[str, Pieces])
 
 
 def _argument(name: str, value: Pieces) -> Pieces:
-    return [Piece("…")] if name.startswith(_GAP) else [Piece(f"{name}="), *value]
+    return [DiffPiece("…")] if name.startswith(_GAP) else [DiffPiece(f"{name}="), *value]
 
 
 _GAP = "\0…"  # marks omitted arguments; no argument has this name
@@ -270,12 +274,15 @@ def _cut_values(values: Mapping[str, str], room: int) -> dict[str, str]:
 def _join_arguments(arguments: list[Pieces]) -> Pieces:
     pieces: Pieces = []
     for index, argument in enumerate(arguments):
-        pieces += [Piece(", "), *argument] if index else argument
+        pieces += [DiffPiece(", "), *argument] if index else argument
     return pieces
 
 
-def _state_line(key: str, expected: object, actual: object, kind: Kind, *, full: bool) -> StateLine:
+def _state_line(key: str, expected: object, actual: object, kind: DiffKind, *, full: bool) -> StateLine:
     expected_text, actual_text = value_pair(expected, actual, longest=10**9 if full else 2 * LONGEST_VALUE)
     return StateLine(
-        key, kind, "" if kind is Kind.EXTRA else expected_text, "" if kind is Kind.MISSING else actual_text
+        key,
+        kind,
+        "" if kind is DiffKind.EXTRA else expected_text,
+        "" if kind is DiffKind.MISSING else actual_text,
     )

@@ -10,7 +10,7 @@ from typing import Any
 
 from proctor.common.json_values import equal_json, json_line
 from proctor.common.safe_text import cut_text
-from proctor.reports.content.text_blocks import Piece, Pieces
+from proctor.reports.content.text_blocks import DiffPiece, Pieces
 
 LONGEST_VALUE = 48
 """Characters of a value that are shown at a glance."""
@@ -68,7 +68,7 @@ def _differing_parts(
 
 def _whole(expected: object, actual: object, *, full: bool) -> tuple[Pieces, Pieces]:
     left, right = value_pair(expected, actual, longest=10**9 if full else LONGEST_VALUE)
-    return [Piece(left, changed=True)], [Piece(right, changed=True)]
+    return [DiffPiece(left, changed=True)], [DiffPiece(right, changed=True)]
 
 
 def _texts(expected: str, actual: str, *, full: bool) -> tuple[Pieces, Pieces] | None:
@@ -86,14 +86,14 @@ def _members(
     expected_members: _Members = []
     actual_members: _Members = []
     for name in {**expected, **actual}:
-        key = Piece(f"{json_line(name)}: " if brackets == "{}" else "")
+        key = DiffPiece(f"{json_line(name)}: " if brackets == "{}" else "")
         if name not in actual:
-            expected_members.append((False, [key, Piece(json_line(expected[name]), changed=True)]))
+            expected_members.append((False, [key, DiffPiece(json_line(expected[name]), changed=True)]))
         elif name not in expected:
-            actual_members.append((False, [key, Piece(json_line(actual[name]), changed=True)]))
+            actual_members.append((False, [key, DiffPiece(json_line(actual[name]), changed=True)]))
         elif equal_json(expected[name], actual[name]):
-            expected_members.append((True, [key, Piece(json_line(expected[name]))]))
-            actual_members.append((True, [key, Piece(json_line(actual[name]))]))
+            expected_members.append((True, [key, DiffPiece(json_line(expected[name]))]))
+            actual_members.append((True, [key, DiffPiece(json_line(actual[name]))]))
         else:
             left, right = value_difference(expected[name], actual[name], full=full, depth=depth + 1)
             expected_members.append((False, [key, *left]))
@@ -111,21 +111,21 @@ def _in_brackets(members: _Members, brackets: str, *, full: bool) -> Pieces:
         members = _without_alike(members)
     inside: Pieces = []
     for index, (_, pieces) in enumerate(members):
-        inside += [Piece(", "), *pieces] if index else pieces
-    return merge_pieces([Piece(brackets[0]), *inside, Piece(brackets[1])])
+        inside += [DiffPiece(", "), *pieces] if index else pieces
+    return merge_pieces([DiffPiece(brackets[0]), *inside, DiffPiece(brackets[1])])
 
 
 def _without_alike(members: _Members) -> _Members:
     result: _Members = []
     for same, group in groupby(members, key=lambda member: member[0]):
-        result += [(True, [Piece("…")])] if same else group
+        result += [(True, [DiffPiece("…")])] if same else group
     return result
 
 
 def merge_pieces(pieces: Pieces) -> Pieces:
     """Join neighbours with the same mark."""
     return [
-        Piece(text, changed)
+        DiffPiece(text, changed)
         for changed, group in groupby(pieces, key=lambda piece: piece.changed)
         if (text := "".join(piece.text for piece in group))
     ]
@@ -246,7 +246,7 @@ def _join_stretches(stretches: list[tuple[bool, list[str]]]) -> Pieces:
             continue
         if pieces and pieces[-1].changed == changed:
             text = pieces.pop().text + text
-        pieces.append(Piece(text, changed))
+        pieces.append(DiffPiece(text, changed))
     return pieces
 
 
@@ -257,9 +257,9 @@ def elide(pieces: Pieces, *, context: int = 40, longest: int = 400) -> Pieces:
     """
     last = len(pieces) - 1
     return [
-        Piece(cut_text(piece.text, longest), changed=True)
+        DiffPiece(cut_text(piece.text, longest), changed=True)
         if piece.changed
-        else Piece(_middle_out(piece.text, context if n else 0, context if n < last else 0, context))
+        else DiffPiece(_middle_out(piece.text, context if n else 0, context if n < last else 0, context))
         for n, piece in enumerate(pieces)
     ]
 

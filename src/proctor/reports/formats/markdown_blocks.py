@@ -14,25 +14,25 @@ from typing import TextIO
 from proctor.common.safe_text import encodable, lines_of
 from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content import public_text
-from proctor.reports.content.symbols import UNICODE, Kind
+from proctor.reports.content.symbols import UNICODE, DiffKind
 from proctor.reports.content.text_blocks import (
     HELD,
     NOT_SET,
     Block,
     BuildBlocks,
+    CaseGroup,
     Code,
     Evidence,
     EvidenceBlock,
     Fact,
-    Finding,
     Findings,
     Gap,
-    Group,
-    Item,
-    LeftOut,
+    GroupedCase,
+    JudgeFinding,
     Line,
     Look,
     Note,
+    OmittedLines,
     Pieces,
     Reason,
     Record,
@@ -109,7 +109,7 @@ def _(block: Verdict) -> str:
 
 
 @_text.register
-def _(block: Group) -> str:
+def _(block: CaseGroup) -> str:
     rows = [row for item in block.items[: block.most] for row in _item_rows(item)]
     if len(block.items) > block.most:
         rows.append((f"… and {len(block.items) - block.most:,} more", "", ""))
@@ -117,7 +117,7 @@ def _(block: Group) -> str:
     return folded(heading, table(_ITEM_HEADINGS, map(table_row, rows)), is_open=block.is_open)
 
 
-def _item_rows(item: Item) -> Iterator[tuple[str, str, str]]:
+def _item_rows(item: GroupedCase) -> Iterator[tuple[str, str, str]]:
     for line in item.above:
         yield _text(line), "", ""
     first, *others = item.parts
@@ -204,14 +204,14 @@ def _diff(block: EvidenceBlock) -> Iterator[str]:
             yield from (f"  {line}" for line in block_lines(block))
 
 
-def _step(line: StepLine | LeftOut) -> Iterator[str]:
-    if isinstance(line, LeftOut):
+def _step(line: StepLine | OmittedLines) -> Iterator[str]:
+    if isinstance(line, OmittedLines):
         yield f"  … {line.count} more that match"
-    elif line.kind is Kind.SAME:
+    elif line.kind is DiffKind.SAME:
         yield f"  {_joined(line.expected or line.actual)}"
-    elif line.kind is Kind.ALLOWED:
+    elif line.kind is DiffKind.ALLOWED:
         yield f"  {_joined(line.actual or line.expected)} (allowed)"
-    elif line.kind is Kind.MOVED:
+    elif line.kind is DiffKind.MOVED:
         places = f" expected as call {line.places[0]}, made as call {line.places[1]}" if line.places else ""
         yield f"! {_joined(line.expected or line.actual)}{places}"
     else:
@@ -219,8 +219,8 @@ def _step(line: StepLine | LeftOut) -> Iterator[str]:
         yield from (f"{sign} {_joined(pieces)}" for sign, pieces in sides if pieces)
 
 
-def _finding(line: Finding | LeftOut, label: str) -> Iterator[str]:
-    if isinstance(line, LeftOut):
+def _finding(line: JudgeFinding | OmittedLines, label: str) -> Iterator[str]:
+    if isinstance(line, OmittedLines):
         yield f"… {line.count} more that hold"
         return
     yield f"{UNICODE.outcome(HELD[line.holds])} {label} {line.name}: {line.text}"

@@ -30,9 +30,9 @@ from proctor.reports.content.text_blocks import (
     Look,
     Note,
     Reason,
-    Span,
     Spans,
     Table,
+    TextSpan,
     Verdict,
 )
 from proctor.schema.results.run_result import RunResult
@@ -70,7 +70,7 @@ def run_html(run: RunResult) -> str:
         *run_facts(run),
         causes.table(),
         problem_table(run, cases, _LOOK),
-        *([Line([Span(f"… and {more:,} more")])] if more else []),
+        *([Line([TextSpan(f"… and {more:,} more")])] if more else []),
     ])  # fmt: skip
 
 
@@ -115,7 +115,7 @@ def _spans(spans: Spans) -> str:
     return "".join(map(_span, spans))
 
 
-def _span(span: Span) -> str:
+def _span(span: TextSpan) -> str:
     text = public_text.hidden(span.text) if span.is_data else _with_signs(span.text)
     return _prose(text) if span.is_prose else escape(clean(text))
 

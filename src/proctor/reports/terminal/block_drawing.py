@@ -15,22 +15,22 @@ from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content.text_blocks import (
     Block,
     BuildBlocks,
+    CaseGroup,
     Code,
     Column,
     Evidence,
     Fact,
     Gap,
-    Group,
-    Item,
+    GroupedCase,
     Line,
     Look,
     Note,
     Reason,
     Record,
     Role,
-    Span,
     Spans,
     Table,
+    TextSpan,
     Verdict,
 )
 from proctor.reports.terminal.console import LABEL, STYLES, Page
@@ -117,7 +117,7 @@ class _BlockDrawing:
         self._page.print(self._page.prose(text, _ROLE_STYLES[block.role]), indent=indent)
 
     @draw.register
-    def _(self, block: Group) -> None:
+    def _(self, block: CaseGroup) -> None:
         heading = self._page.text(block.heading, _ROLE_STYLES[block.role])
         self._page.print(Text.assemble((f"{len(block.items):,} ", "bold"), heading))
         visible_items = block.items if self._verbose else block.items[: block.most]
@@ -129,7 +129,7 @@ class _BlockDrawing:
             more = f"… {len(block.items) - len(visible_items):,} more (-v: all)"
             self._page.print(self._page.text(more, "dim"), indent=_ITEM_INDENT)
 
-    def _draw_item(self, item: Item, name: str, width: int) -> None:
+    def _draw_item(self, item: GroupedCase, name: str, width: int) -> None:
         for line in item.above:
             self._page.print(self._text(line.spans), indent=_ITEM_INDENT)
         text = self._page.text(name, "bold")
@@ -221,7 +221,7 @@ class _BlockDrawing:
             text.append_text(self._span(span))
         return text
 
-    def _span(self, span: Span) -> Text:
+    def _span(self, span: TextSpan) -> Text:
         text = span.text if span.drawn is None else span.drawn
         style = _ROLE_STYLES[span.role]
         return (

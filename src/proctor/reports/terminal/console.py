@@ -18,7 +18,7 @@ from rich.text import Text
 from proctor.common.inline_code import code_parts
 from proctor.common.safe_text import clean, encodable, shorten
 from proctor.reports.base import ReportOptions, wants_color
-from proctor.reports.content.symbols import Kind, marks_for
+from proctor.reports.content.symbols import DiffKind, marks_for
 from proctor.reports.content.text_blocks import Pieces
 from proctor.schema.results.run_result import Outcome
 
@@ -33,12 +33,12 @@ EXPECTED_COLOR = "red"
 ACTUAL_COLOR = "green"
 """As in a diff, and on the page: expected is red with `-`, actual is green with `+`."""
 STEP_STYLES = {
-    Kind.SAME: "dim",
-    Kind.DIFFERS: "bold",
-    Kind.MISSING: EXPECTED_COLOR,
-    Kind.EXTRA: ACTUAL_COLOR,
-    Kind.MOVED: "magenta",
-    Kind.ALLOWED: "dim",
+    DiffKind.SAME: "dim",
+    DiffKind.DIFFERS: "bold",
+    DiffKind.MISSING: EXPECTED_COLOR,
+    DiffKind.EXTRA: ACTUAL_COLOR,
+    DiffKind.MOVED: "magenta",
+    DiffKind.ALLOWED: "dim",
 }
 _NARROWEST = 40
 INDENT = 6

@@ -7,18 +7,18 @@ from functools import singledispatchmethod
 from rich.table import Column
 from rich.text import Text
 
-from proctor.reports.content.symbols import Kind
+from proctor.reports.content.symbols import DiffKind
 from proctor.reports.content.text_blocks import (
     HELD,
     NOT_SET,
     Cause,
-    Detail,
+    DiffPiece,
     Evidence,
     EvidenceBlock,
-    Finding,
     Findings,
-    LeftOut,
-    Piece,
+    JudgeFinding,
+    OmittedLines,
+    RecordedFact,
     Remark,
     Section,
     StateDifference,
@@ -88,15 +88,15 @@ class EvidenceDrawing:
             grid.add_row(*self._step(line))
         self._page.print(grid, indent=INDENT)
 
-    def _step(self, line: StepLine | LeftOut) -> tuple[Text, Text, Text]:
-        if isinstance(line, LeftOut):
+    def _step(self, line: StepLine | OmittedLines) -> tuple[Text, Text, Text]:
+        if isinstance(line, OmittedLines):
             return Text(), self._page.text(f"… {line.count} more that match", "dim"), Text()
         mark = Text(f"  {self._page.marks.steps[line.kind]}", STEP_STYLES[line.kind])
         expected, actual = self._sides(line)
         return mark, expected, actual
 
     def _sides(self, line: StepLine) -> tuple[Text, Text]:
-        style = "" if line.kind is Kind.DIFFERS else STEP_STYLES[line.kind]
+        style = "" if line.kind is DiffKind.DIFFERS else STEP_STYLES[line.kind]
         expected = self._page.pieces(line.expected, style, *_EXPECTED)
         actual = self._page.pieces(line.actual, style, *_ACTUAL)
         if line.places is not None:
@@ -109,7 +109,7 @@ class EvidenceDrawing:
                 "dim",
             )
             actual.append(f"  as call {actual_place}", "dim")
-        if line.kind is Kind.ALLOWED:
+        if line.kind is DiffKind.ALLOWED:
             (actual if line.actual else expected).append("  allowed", "dim")
         return expected, actual
 
@@ -119,7 +119,7 @@ class EvidenceDrawing:
         for line in block.lines:
             mark, expected, actual = self._step(line)
             grid.add_row(mark, expected if expected.plain else actual)
-            if isinstance(line, StepLine) and line.kind is Kind.DIFFERS:
+            if isinstance(line, StepLine) and line.kind is DiffKind.DIFFERS:
                 grid.add_row(Text(f"  {self._page.marks.arrow}", "dim"), actual)
         self._page.print(grid, indent=INDENT)
 
@@ -138,7 +138,9 @@ class EvidenceDrawing:
             self._draw_labelled("state" if index == 0 else "", self._state_line(line))
 
     def _state_line(self, line: StateLine) -> Text:
-        expected, actual = ([Piece(value or NOT_SET, changed=True)] for value in (line.expected, line.actual))
+        expected, actual = (
+            [DiffPiece(value or NOT_SET, changed=True)] for value in (line.expected, line.actual)
+        )
         return Text.assemble(
             self._page.text(f"{line.key}: "),
             self._page.pieces(expected, "", *_EXPECTED),
@@ -148,7 +150,7 @@ class EvidenceDrawing:
 
     @_draw.register
     def _findings(self, block: Findings, head: str) -> None:
-        names = [len(line.name) for line in block.lines if isinstance(line, Finding)]
+        names = [len(line.name) for line in block.lines if isinstance(line, JudgeFinding)]
         widest = min(max(names, default=0), (self._page.width - INDENT - LABEL) // 3)
         label = Column(width=LABEL - 2, no_wrap=True)
         grid = self._page.grid(label, Column(width=1), Column(width=widest), Column(overflow="fold"))
@@ -156,8 +158,8 @@ class EvidenceDrawing:
             grid.add_row(Text("" if index else block.label, "dim"), *self._finding(line))
         self._page.print(grid, indent=INDENT)
 
-    def _finding(self, line: Finding | LeftOut) -> tuple[Text, Text, Text]:
-        if isinstance(line, LeftOut):
+    def _finding(self, line: JudgeFinding | OmittedLines) -> tuple[Text, Text, Text]:
+        if isinstance(line, OmittedLines):
             return Text(), Text(), self._page.text(f"… {line.count} more that hold", "dim")
         outcome = HELD[line.holds]
         text = self._page.prose(line.text)
@@ -181,7 +183,7 @@ class EvidenceDrawing:
         self._draw_labelled("warning" if block.label == "warning" else "why", self._page.prose(text))
 
     @_draw.register
-    def _fact(self, block: Detail, head: str) -> None:
+    def _fact(self, block: RecordedFact, head: str) -> None:
         self._draw_labelled(block.label, self._page.text(block.text, lines=True))
 
     def _draw_labelled(self, label: str, text: Text, style: str = "dim") -> None:

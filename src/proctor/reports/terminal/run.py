@@ -29,9 +29,9 @@ from proctor.reports.content.text_blocks import (
     Line,
     Look,
     Row,
-    Span,
     Spans,
     Table,
+    TextSpan,
     outcome_role,
 )
 from proctor.reports.terminal.block_drawing import draw_blocks
@@ -106,11 +106,12 @@ def _bar(run: RunResult, digest: Digest, look: Look) -> Iterator[Block]:
     counts = {outcome: digest.trials[outcome] for outcome in Outcome if digest.trials[outcome]}
     planned = max(done, sum(one.cases * one.num_runs for one in run.sets))
     shares = _shares(counts, min(_BAR, look.width // 3))
-    bar = (Span(look.marks.bar * length, outcome_role(outcome)) for outcome, length in shares.items())
+    bar = (TextSpan(look.marks.bar * length, outcome_role(outcome)) for outcome, length in shares.items())
     signs = (
-        Span(f"  {n} {look.marks.outcome(outcome)}", outcome_role(outcome)) for outcome, n in counts.items()
+        TextSpan(f"  {n} {look.marks.outcome(outcome)}", outcome_role(outcome))
+        for outcome, n in counts.items()
     )
-    yield Line([*bar, Span(f"  {done}/{planned}"), *signs])
+    yield Line([*bar, TextSpan(f"  {done}/{planned}"), *signs])
 
 
 def _shares(counts: dict[Outcome, int], length: int) -> dict[Outcome, int]:
@@ -128,7 +129,7 @@ def _problems(run: RunResult, places: Sequence[int], look: Look) -> Iterator[Blo
         yield Gap()
     if len(places) > MOST_EVIDENCE and not look.verbose:
         text = f"… the evidence of {len(places) - MOST_EVIDENCE} more cases: -v shows it"
-        yield Line([Span(text, "dim")])
+        yield Line([TextSpan(text, "dim")])
         yield Gap()
 
 
@@ -160,7 +161,7 @@ def _hidden_cases(counts: Counter[Outcome], look: Look) -> Iterator[Line]:
     for outcome in Outcome:
         if counts[outcome] > 0:
             text = f"{look.marks.outcome(outcome)} … {counts[outcome]} more {WORDS[outcome]} (-v: all)"
-            yield Line([Span(text, "dim")])
+            yield Line([TextSpan(text, "dim")])
 
 
 def _case_table(cases: Sequence[CaseResult], look: Look) -> Iterator[Block]:
@@ -175,7 +176,7 @@ def _case_table(cases: Sequence[CaseResult], look: Look) -> Iterator[Block]:
     pairs = zip(cases, rows, strict=True)
     yield Table(columns, [Row([*row, *_score_cells(case, metrics, look)]) for case, row in pairs])
     if digest.gating and not metrics:
-        yield Line([Span("scores: -v, or a wider terminal", "dim")])
+        yield Line([TextSpan("scores: -v, or a wider terminal", "dim")])
 
 
 def _columns(headings: Sequence[Sequence[str]], *, first_score: int) -> list[Column]:
@@ -217,10 +218,10 @@ def _metrics_with_room(digest: Digest, room: int, look: Look) -> dict[str, str]:
 def _case_cells(case: CaseResult, look: Look, *, has_trials: bool) -> Iterator[Spans]:
     """Return the outcome and the name of a case, and its trials with the interval of its pass rate."""
     yield [outcome_span(case.outcome, look)]
-    yield [Span(f"{case.eval_set_id}/{case.eval_id}", is_data=True)]
+    yield [TextSpan(f"{case.eval_set_id}/{case.eval_id}", is_data=True)]
     if has_trials:
         yield [*strip_spans(case, look)]
-        yield [Span(bounds(*case.interval, look.marks) if case.has_rate else "", "dim")]
+        yield [TextSpan(bounds(*case.interval, look.marks) if case.has_rate else "", "dim")]
 
 
 def _score_cells(case: CaseResult, metrics: Iterable[str], look: Look) -> Iterator[Spans]:
@@ -235,11 +236,11 @@ def _room_for_scores(headings: Sequence[str], rows: Sequence[Sequence[Spans]], l
     return look.width - _INDENT - sum(widths) - _GAP * (len(widths) - 1)
 
 
-def _score(case: CaseResult, metric: MetricVerdict | None, look: Look) -> Span:
+def _score(case: CaseResult, metric: MetricVerdict | None, look: Look) -> TextSpan:
     if metric is None or metric.outcome in {Outcome.NOT_APPLICABLE, Outcome.SKIPPED}:
-        return Span(look.marks.rest, "dim")
+        return TextSpan(look.marks.rest, "dim")
     if metric.score is None:
-        return Span(look.marks.outcome(metric.outcome), outcome_role(metric.outcome))
+        return TextSpan(look.marks.outcome(metric.outcome), outcome_role(metric.outcome))
     role = "" if metric.outcome is Outcome.PASSED else outcome_role(metric.outcome)
     text = metric.text_of(metric.score)
-    return Span(f"{metric.met}/{metric.scored}" if case.rule is not None else text, role)
+    return TextSpan(f"{metric.met}/{metric.scored}" if case.rule is not None else text, role)

@@ -14,7 +14,7 @@ from proctor.common.async_tools import settle
 from proctor.common.safe_text import cut_text
 from proctor.engine.trial.conversation import DEFAULT_APP, DEFAULT_USER, new_session
 from proctor.engine.trial.event_recorder import copy_message, new_turn, record_turn
-from proctor.engine.trial.evidence_limits import Caps, EvidenceLimiter
+from proctor.engine.trial.evidence_limits import EvidenceLimiter, TurnCaps
 from proctor.schema.evidence.event import Event
 from proctor.schema.evidence.turn import Turn
 from proctor.schema.format.case import EvalCase, SessionInput
@@ -51,7 +51,7 @@ class Subject:
 
 
 @dataclass(slots=True)
-class Talk:
+class ConversationRecord:
     """The record of one conversation."""
 
     session: Session
@@ -71,17 +71,17 @@ def case_of(messages: Sequence[str]) -> EvalCase:
     return EvalCase(eval_id="conformance", conversation=turns)
 
 
-def new_talk(case: EvalCase) -> tuple[EvalCase, Talk]:
+def new_talk(case: EvalCase) -> tuple[EvalCase, ConversationRecord]:
     """Return a copy of a case and a new conversation for it, with a unique token in the session state."""
     token = f"token-{uuid.uuid4().hex}"
     session_input = case.session_input or SessionInput(app_name=DEFAULT_APP, user_id=DEFAULT_USER)
     state = {**(session_input.state or {}), KEY: token}
     own = session_input.model_copy(update={"state": state, "session_id": None})
     case = case.model_copy(update={"session_input": own})
-    return case, Talk(new_session(case, f"conformance-{uuid.uuid4().hex}"), token)
+    return case, ConversationRecord(new_session(case, f"conformance-{uuid.uuid4().hex}"), token)
 
 
-async def hold_conversation(subject: Subject, case: EvalCase) -> Talk:
+async def hold_conversation(subject: Subject, case: EvalCase) -> ConversationRecord:
     """Hold a whole conversation with the agent.
 
     Raises:
@@ -98,7 +98,7 @@ async def hold_conversation(subject: Subject, case: EvalCase) -> Talk:
             answer = agent.answer(copy_message(invocation.user_content), session)
             try:
                 async with asyncio.timeout(subject.timeout):
-                    await record_turn(answer, turn, session, EvidenceLimiter(Caps(), []))
+                    await record_turn(answer, turn, session, EvidenceLimiter(TurnCaps(), []))
             except TimeoutError:
                 raise ConformanceError(f"turn {number} took more than {subject.timeout:g} s") from None
             except Exception as error:

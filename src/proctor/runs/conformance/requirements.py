@@ -12,9 +12,9 @@ from proctor.common.error_text import safe_repr
 from proctor.runs.conformance.conversation import (
     KEY,
     ConformanceError,
+    ConversationRecord,
     NotApplicableError,
     Subject,
-    Talk,
     ask,
     case_of,
     first_event,
@@ -159,7 +159,7 @@ async def _state(subject: Subject) -> None:
                 )
 
 
-def _changes(talk: Talk) -> dict[str, object]:
+def _changes(talk: ConversationRecord) -> dict[str, object]:
     return {key: value for event in talk.events for key, value in (event.state_delta or {}).items()}
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from proctor.agents.import_user_code import before_installed_packages, set_import_path
-from proctor.common.option_kinds import Kind, Names, Text
+from proctor.common.option_kinds import Names, OptionKind, Text
 from proctor.errors import SettingsError, SetupError
 from proctor.files.eval_sets.selectors import CONFIG_NAMES
 from proctor.runs.arguments import EvaluateOptions, option_hint
@@ -265,7 +265,7 @@ _PROJECT_KINDS = {
 """Settings that are not options of a run."""
 
 
-def setting_kinds() -> dict[str, Kind]:
+def setting_kinds() -> dict[str, OptionKind]:
     """Return the kind of each setting by its name."""
     from proctor.engine.run_options import OPTIONS, Use, options_of
 

@@ -13,7 +13,7 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from proctor.engine.execution.run_control import Notes
-from proctor.engine.execution.run_recorder import Commits, StoredRun
+from proctor.engine.execution.run_recorder import Commits, ScoringRecord
 from proctor.engine.planning.set_plan import SetPlan, Shard, parse_shard, share_text
 from proctor.engine.run_options import WORKERS
 from proctor.engine.trial.conversation import HOOKS
@@ -115,7 +115,7 @@ def _with_cases(chosen: SetPlan, own: Sequence[int]) -> SetPlan:
     return replace(chosen, cases=cases, hashes=hashes, summary=replace(chosen.summary, cases=len(cases)))
 
 
-class JoinedRun(StoredRun):
+class JoinedRun(ScoringRecord):
     """A run that several processes write, and the part of it that this one runs."""
 
     def __init__(

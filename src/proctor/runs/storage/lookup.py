@@ -15,7 +15,7 @@ from proctor.schema.results.manifest import NO_ANNOTATION, PlannedCase
 from proctor.schema.results.run_result import CaseResult, Outcome, TrialResult
 
 if TYPE_CHECKING:
-    from proctor.reports.content.case_data import CaseView
+    from proctor.reports.content.case_data import StoredCase
     from proctor.reports.content.run_list import ListedRun
     from proctor.schema.results.manifest import Manifest
     from proctor.stores.base import Store
@@ -90,9 +90,9 @@ def _several_text(name: str, matches: list[PlannedCase]) -> str:
     )
 
 
-def view_case(store: Store, entry: ListedRun, planned: PlannedCase, judging: int) -> CaseView:
+def view_case(store: Store, entry: ListedRun, planned: PlannedCase, judging: int) -> StoredCase:
     """Return all stored data of a case, with the verdicts of the scoring pass `judging`."""
-    from proctor.reports.content.case_data import CaseView, Judged
+    from proctor.reports.content.case_data import Judged, StoredCase
 
     run = entry.run
     history = [
@@ -107,7 +107,7 @@ def view_case(store: Store, entry: ListedRun, planned: PlannedCase, judging: int
     case_result = next(one.case for one in history if one.number == judging)
     result = store.load(run.run_id, judging)
     badges = {name: badge for name, badge in result.badges.items() if name in case_result.metrics}
-    return CaseView(
+    return StoredCase(
         run.run_id, entry.short, run.agent, run.created_at, case_result, judging, history, badges=badges,
         ranges=result.score_ranges,
         earlier={trial.number: list(_evidence(trial.earlier)) for trial in case_result.trials if trial.earlier},

@@ -25,7 +25,7 @@ Where = tuple[int, int]
 
 
 @dataclass(slots=True)
-class Matched:
+class CaseMatches:
     """The conversation of each case."""
 
     by_case: dict[Where, TracedConversation] = field(default_factory=dict)
@@ -54,14 +54,14 @@ def _speakable(name: str) -> str:
     return re.sub(r"[^\w.@#+=-]+", "_", name)[:_LONGEST_ID].strip("_") or "conversation"
 
 
-def match_own_cases(plan: Plan, conversations: Sequence[TracedConversation]) -> Matched:
+def match_own_cases(plan: Plan, conversations: Sequence[TracedConversation]) -> CaseMatches:
     """Match the cases of `own_cases` with the conversations that they were made from."""
-    return Matched({(0, index): conversations[index] for index in plan.sets[0].cases})
+    return CaseMatches({(0, index): conversations[index] for index in plan.sets[0].cases})
 
 
-def match(plan: Plan, conversations: Sequence[TracedConversation]) -> Matched:
+def match(plan: Plan, conversations: Sequence[TracedConversation]) -> CaseMatches:
     """Match each conversation with its case. A further one for the same case adds a case to the plan: `case#2` …"""
-    matched = Matched()
+    matched = CaseMatches()
     finder = _Finder(plan)
     unmatched: list[str] = []
     for conversation in conversations:

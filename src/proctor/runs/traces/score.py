@@ -8,7 +8,7 @@ from threading import Event as Signal
 from typing import TYPE_CHECKING, Unpack
 
 from proctor.common.secrets import redact_arguments
-from proctor.engine.execution.run_recorder import StoredRun
+from proctor.engine.execution.run_recorder import ScoringRecord
 from proctor.engine.planning.set_plan import in_case, remedies
 from proctor.errors import EvalFileError, SetupError, SetupProblems, StoreError
 from proctor.files.traces.conversations import Traced, read_conversations
@@ -18,7 +18,7 @@ from proctor.runs.evaluate import carry_out
 from proctor.runs.setup.manifest import judging_of, planned_cases, set_manifests
 from proctor.runs.setup.prepare import Prepared, prepare
 from proctor.runs.storage.open import is_open, open_store
-from proctor.runs.traces.match_cases import Matched, match, match_own_cases, own_cases
+from proctor.runs.traces.match_cases import CaseMatches, match, match_own_cases, own_cases
 from proctor.runs.traces.to_trials import trial_of
 from proctor.schema.evidence.event import Event
 from proctor.schema.format.content import Content
@@ -218,7 +218,9 @@ def _refuse_unasserted(prepared: Prepared, *, allowed: bool) -> None:
 # --- storage ----------------------------------------------------------------------------------------------------------
 
 
-def _stored_run(store: Store, prepared: Prepared, matched: Matched, paths: Sequence[str | Path]) -> StoredRun:
+def _stored_run(
+    store: Store, prepared: Prepared, matched: CaseMatches, paths: Sequence[str | Path]
+) -> ScoringRecord:
     """Return how to begin the run: write its evidence first, then score it from the store like that of any run."""
 
     def begin(_: AgentInfo | None, committed: Committed) -> RunWriter:
@@ -233,14 +235,14 @@ def _stored_run(store: Store, prepared: Prepared, matched: Matched, paths: Seque
         written.wait()
         return writer
 
-    return StoredRun(store, begin, resumed=True)
+    return ScoringRecord(store, begin, resumed=True)
 
 
 _AT_ONCE = 100
 """Number of conversations that may wait to be written to disk."""
 
 
-def _records(plan: Plan, matched: Matched) -> Iterator[TrialRecord]:
+def _records(plan: Plan, matched: CaseMatches) -> Iterator[TrialRecord]:
     position = -1
     for number, chosen in enumerate(plan.sets):
         for index in chosen.cases:

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Coroutine, Sequence
 
 from proctor.agents.base import Session
 from proctor.engine.trial.event_recorder import record_turn
-from proctor.engine.trial.evidence_limits import Caps, EvidenceLimiter
+from proctor.engine.trial.evidence_limits import EvidenceLimiter, TurnCaps
 from proctor.engine.trial.failure_attribution import ReportedError
 from proctor.errors import AgentError
 from proctor.files.traces.conversations import TRACE, TracedConversation, TracedTurn
@@ -16,7 +16,7 @@ from proctor.schema.evidence.turn import Turn
 from proctor.schema.format.case import EvalCase, SessionInput
 from proctor.schema.format.content import Content, text_of
 
-CAPS = Caps()
+CAPS = TurnCaps()
 
 
 def trial_of(

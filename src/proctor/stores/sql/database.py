@@ -94,7 +94,7 @@ class Database(Protocol):
         ...
 
 
-class Place(Protocol):
+class StoreLocation(Protocol):
     """The location of a store: a file, memory, or a server."""
 
     name: str

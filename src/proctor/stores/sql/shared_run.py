@@ -12,7 +12,7 @@ from proctor.schema.results.manifest import Judging, Manifest, PlannedCase
 from proctor.stores.base import Allotment, Caps, Committed
 from proctor.stores.shared_runs import RunMember
 from proctor.stores.sql import leases
-from proctor.stores.sql.database import Database, Place, Transaction, compact
+from proctor.stores.sql.database import Database, StoreLocation, Transaction, compact
 from proctor.stores.sql.labels import LabelledStore
 from proctor.stores.sql.members import (
     Member,
@@ -55,7 +55,7 @@ from proctor.stores.sql.writer import (
 class SharedRunStore(LabelledStore):
     """The part of a store that has to do with runs that several processes write."""
 
-    _place: Place
+    _place: StoreLocation
     name: str
 
     @abstractmethod
@@ -75,7 +75,7 @@ class SharedRunStore(LabelledStore):
         part: int,
         parts: int,
         caps: Caps | None = None,
-    ) -> Membership:
+    ) -> SqlMembership:
         """Take one part of a run; the first process creates the run, with `cases` of all parts and its `caps`.
 
         Raises:
@@ -97,7 +97,7 @@ class SharedRunStore(LabelledStore):
                 run = line.seq
             member = claim_member(transaction, run, part, parts, self.name)
             allotment = claim_allotment(transaction, run, part, parts)
-        return Membership(self._place, self._database, run_id, manifest.created_at, member, allotment)
+        return SqlMembership(self._place, self._database, run_id, manifest.created_at, member, allotment)
 
     def members(self, run_id: str) -> list[RunMember]:
         """Return the processes that write a run together and have joined it; none if one process writes it."""
@@ -179,12 +179,12 @@ def _shown(member: Member) -> RunMember:
 # --- One member -------------------------------------------------------------------------------------------------------
 
 
-class Membership:
-    """The part of a run that this process has taken (see `Membership` of `stores/shared_runs.py`)."""
+class SqlMembership:
+    """The part of a run that this process has taken (see `SqlMembership` of `stores/shared_runs.py`)."""
 
     def __init__(
         self,
-        place: Place,
+        place: StoreLocation,
         database: Database,
         run_id: str,
         created_at: float,

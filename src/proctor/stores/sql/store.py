@@ -32,7 +32,7 @@ from proctor.stores.sql import leases, run_state
 from proctor.stores.sql.annotations import AnnotatedStore
 from proctor.stores.sql.batch_records import JudgeBatchStore
 from proctor.stores.sql.copy import copy_calibrations_and_looks, copy_run
-from proctor.stores.sql.database import Place, checksum, sound, unpack
+from proctor.stores.sql.database import StoreLocation, checksum, sound, unpack
 from proctor.stores.sql.media import collect_artefacts, prepare_artefacts, shared_artefacts
 from proctor.stores.sql.reader import RunReader, StoredCases
 from proctor.stores.sql.run_state import (
@@ -56,7 +56,7 @@ _T = TypeVar("_T")
 class SqlStore(SharedRunStore, AnnotatedStore, JudgeBatchStore):
     """A store in the tables of a database (see `Store`). Any thread may use it."""
 
-    def __init__(self, url: str, place: Place, *, read_only: bool = False) -> None:
+    def __init__(self, url: str, place: StoreLocation, *, read_only: bool = False) -> None:
         self.url = url
         self.name = place.name
         self.read_only = read_only

@@ -21,7 +21,7 @@ from proctor.stores.sql import leases
 from proctor.stores.sql.database import (
     Database,
     LostConnectionError,
-    Place,
+    StoreLocation,
     Transaction,
     compact,
     insert,
@@ -67,7 +67,13 @@ class Writer:
     """Writes one scoring of one run (see `RunWriter` of `stores/base.py`)."""
 
     def __init__(
-        self, place: Place, hold: Hold, committed: Committed, created_at: float, *, only_scores: bool = False
+        self,
+        place: StoreLocation,
+        hold: Hold,
+        committed: Committed,
+        created_at: float,
+        *,
+        only_scores: bool = False,
     ) -> None:
         self.run_id = hold.lease.run_id
         self.created_at = created_at

@@ -19,7 +19,7 @@ from proctor.common.atomic_write import sync_folder
 from proctor.errors import StoreError
 from proctor.stores.artefacts import Artefacts
 from proctor.stores.open import split_url, sqlite_path
-from proctor.stores.sql.database import Place, check_version, newest_version
+from proctor.stores.sql.database import StoreLocation, check_version, newest_version
 from proctor.stores.sql.store import SqlStore
 from proctor.stores.sqlite.connection import (
     APPLICATION_ID,
@@ -418,7 +418,7 @@ def open_store(url: str, *, read_only: bool = False, artefacts: str = "") -> Sql
         )
     scheme, rest = split_url(url)
     if scheme == "memory":
-        place: Place = Memory(f"memory:{rest}")
+        place: StoreLocation = Memory(f"memory:{rest}")
     else:
         place = SqliteFile(sqlite_path(url), read_only, artefacts=Artefacts(artefacts))
     return SqlStore(url, place, read_only=read_only)

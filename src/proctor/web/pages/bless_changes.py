@@ -11,7 +11,7 @@ from typing import Literal
 from proctor.authoring.bless import Blessing
 from proctor.common.json_values import json_line, sorted_json
 from proctor.files.edit.line_changes import group_changes
-from proctor.reports.content.text_blocks import Piece
+from proctor.reports.content.text_blocks import DiffPiece
 from proctor.reports.evidence.value_diff import value_difference
 from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.manifest import PlannedCase
@@ -100,7 +100,7 @@ def _list_changes(before: Sequence[object], after: Sequence[object], path: str) 
 
 
 def _whole(value: object) -> Marked:
-    return marked_pieces([Piece(json_line(value), changed=True)])
+    return marked_pieces([DiffPiece(json_line(value), changed=True)])
 
 
 # --- the changes of a file --------------------------------------------------------------------------------------------

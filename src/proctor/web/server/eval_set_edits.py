@@ -18,7 +18,7 @@ from fastapi.responses import JSONResponse
 from proctor.authoring import edit_case as cases
 from proctor.authoring.edit_case import restore
 from proctor.authoring.edit_text import StillUnreadableError
-from proctor.authoring.eval_set_files import ProjectSets, SetFile
+from proctor.authoring.eval_set_files import ListedFile, ProjectSets
 from proctor.common.safe_text import clean
 from proctor.errors import EvalFileError, SetupError, UnknownNameError
 from proctor.schema.format.wire_model import PageModel
@@ -35,10 +35,10 @@ class EditSession:
     def __init__(self, sets: ProjectSets) -> None:
         self.sets = sets
         self.loader = EvalSetLoader(sets)
-        self._undos: OrderedDict[str, tuple[SetFile, str, str]] = OrderedDict()
+        self._undos: OrderedDict[str, tuple[ListedFile, str, str]] = OrderedDict()
         self._lock = Lock()
 
-    def remember(self, file: SetFile, before: str, now: str) -> str:
+    def remember(self, file: ListedFile, before: str, now: str) -> str:
         """Store a file's texts before and after a change; return the name for `undo`."""
         name = secrets.token_urlsafe(12)
         with self._lock:
@@ -47,7 +47,7 @@ class EditSession:
                 self._undos.popitem(last=False)
         return name
 
-    def undo(self, file: SetFile, name: str) -> None:
+    def undo(self, file: ListedFile, name: str) -> None:
         """Restore a file's text from before a change.
 
         Raises:

@@ -37,7 +37,7 @@ from proctor.web.server.security.allowed_names import guard_targets
 
 
 @dataclass(frozen=True, slots=True)
-class Address:
+class HostAddress:
     """A host name and its address."""
 
     host: str
@@ -63,7 +63,7 @@ class Address:
         return f"http://{f'[{host}]' if ':' in host else host}:{port}/"
 
 
-def find_address(host: str, port: int) -> Address:
+def find_address(host: str, port: int) -> HostAddress:
     """Resolve `host` to an address.
 
     Raises:
@@ -75,10 +75,10 @@ def find_address(host: str, port: int) -> Address:
         raise SetupError(f"--host {host}: not an address of this machine: {error}") from None
     family, _, _, _, place = min(addresses, key=lambda one: one[0] != socket.AF_INET)
     ip = str(place[0]).partition("%")[0]
-    return Address(host, family, ip, port, int(place[3]) if len(place) > 3 else 0)
+    return HostAddress(host, family, ip, port, int(place[3]) if len(place) > 3 else 0)
 
 
-def listen(address: Address, *, has_token: bool) -> socket.socket:
+def listen(address: HostAddress, *, has_token: bool) -> socket.socket:
     """Return a socket that listens at `address`; port 0 selects any free one.
 
     Raises:
@@ -103,12 +103,12 @@ def listen(address: Address, *, has_token: bool) -> socket.socket:
     return listening
 
 
-def _place(address: Address) -> tuple[str | int, ...]:
+def _place(address: HostAddress) -> tuple[str | int, ...]:
     place = (address.ip, address.port)
     return (*place, 0, address.scope) if address.family == socket.AF_INET6 else place
 
 
-def _bind_problem(address: Address, error: OSError) -> str:
+def _bind_problem(address: HostAddress, error: OSError) -> str:
     if error.errno == errno.EADDRINUSE:
         return (
             f"port {address.port} of {address.host} is taken by another program (maybe by another `proctor web`): "

@@ -12,7 +12,7 @@ from proctor.agents.base import Session
 from proctor.engine.execution.worker_engine import Admission, Facts, Worker, WorkerLostError
 from proctor.engine.execution.workers import WorkerPool
 from proctor.engine.run_options import RunOptions
-from proctor.engine.trial.deadlines import Slot
+from proctor.engine.trial.deadlines import TrialSlot
 from proctor.runs.setup.workers.make_pool import differences
 from proctor.runs.setup.workers.trial_server import TrialServer
 from proctor.schema.evidence.event import Event
@@ -155,10 +155,14 @@ class Holder:
 
 
 async def record(
-    pool: WorkerPool, message: str, number: int = 0, holder: Holder | None = None, slot: Slot | None = None
+    pool: WorkerPool,
+    message: str,
+    number: int = 0,
+    holder: Holder | None = None,
+    slot: TrialSlot | None = None,
 ) -> Trial:
     """Run one trial with one message."""
     case = EvalCase.model_validate(
         {"eval_id": message, "conversation": [{"user_content": {"parts": [{"text": message}]}}]}
     )
-    return await pool.record(case, "set", number, slot or Slot(), holder)
+    return await pool.record(case, "set", number, slot or TrialSlot(), holder)

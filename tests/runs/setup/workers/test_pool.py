@@ -11,7 +11,7 @@ import pytest
 from proctor.engine.execution import worker_engine, workers
 from proctor.engine.execution.worker_engine import Admission, EngineError, Facts
 from proctor.engine.trial.conversation import Play
-from proctor.engine.trial.deadlines import Slot
+from proctor.engine.trial.deadlines import TrialSlot
 from proctor.errors import AgentLoadError, SetupProblems
 from proctor.schema.evidence.simulated_user import NextStatus, SimulatedUser, UserFault
 from proctor.schema.evidence.trial import FailureKind, Trial
@@ -205,7 +205,7 @@ def test_an_error_in_the_search_for_faults_of_a_user_is_one_of_its_trial() -> No
     async def story() -> Trial:
         made = pool(Engine())
         await made.open()
-        trial = await made.record(case, "set", 0, Slot(), play=play)
+        trial = await made.record(case, "set", 0, TrialSlot(), play=play)
         await made.close()
         return trial
 
@@ -215,7 +215,7 @@ def test_an_error_in_the_search_for_faults_of_a_user_is_one_of_its_trial() -> No
 
 def test_a_trial_that_is_left_behind_gives_its_place_to_the_next_one_once() -> None:
     async def story() -> list[Trial]:
-        made, slot = pool(engine, workers=1, per_worker=1, seconds=60.0), Slot()
+        made, slot = pool(engine, workers=1, per_worker=1, seconds=60.0), TrialSlot()
         await made.open()
         stuck = asyncio.create_task(record(made, "silent", slot=slot))
         await engine.called.wait()
@@ -235,7 +235,7 @@ def test_a_trial_that_is_left_behind_gives_its_place_to_the_next_one_once() -> N
 
 def test_a_cancelled_trial_does_not_keep_the_worker_that_it_waited_for() -> None:
     async def story() -> list[Trial]:
-        made, slot = pool(engine, workers=1, per_worker=2, seconds=60.0), Slot()
+        made, slot = pool(engine, workers=1, per_worker=2, seconds=60.0), TrialSlot()
         await made.open()
         silent = asyncio.create_task(record(made, "silent", slot=slot))
         await engine.called.wait()

@@ -30,7 +30,7 @@ from proctor.agents.remote.a2a.protocol import (
 )
 from proctor.agents.remote.http.address import Address, read_address
 from proctor.agents.remote.http.client import HttpClient
-from proctor.agents.remote.http.response_reader import EVENTS, JSON, Reply
+from proctor.agents.remote.http.response_reader import EVENTS, JSON, HttpResponse
 from proctor.common.error_text import safe_repr
 from proctor.common.json_values import Json, JsonObject
 from proctor.errors import AgentError, AgentLoadError, AgentRaisedError
@@ -183,7 +183,7 @@ class A2AAgent:
                     yield event
 
 
-async def _answers(reply: Reply) -> AsyncGenerator[Json, None]:
+async def _answers(reply: HttpResponse) -> AsyncGenerator[Json, None]:
     """Yield the JSON-RPC responses of a stream, or the only response."""
     if not reply.is_stream:
         yield await reply.answer()
@@ -238,7 +238,7 @@ class A2ATurn:
         """Take the agent's name, and the id of the message that is answered."""
         self._name = name
         self._message_id = message_id
-        self._reply: Reply | None = None
+        self._reply: HttpResponse | None = None
         self._seen: set[str] = set()
         self._held: dict[str, list[Json]] = {}
         self._last_parts: list[Part] = []
@@ -253,7 +253,7 @@ class A2ATurn:
         """Whether nothing more will come for this message."""
         return self.state not in ("", *_UNDER_WAY)
 
-    def take(self, answer: Json, reply: Reply) -> Iterator[Event]:
+    def take(self, answer: Json, reply: HttpResponse) -> Iterator[Event]:
         """Read one JSON-RPC response.
 
         Raises:
@@ -395,7 +395,7 @@ _REFUSALS = range(-32602, -32599)
 """JSON-RPC's own errors about the request; those of A2A are -32001 and below."""
 
 
-def result_of(answer: Json, reply: Reply) -> Json:
+def result_of(answer: Json, reply: HttpResponse) -> Json:
     """Return the result of a JSON-RPC response.
 
     Raises:

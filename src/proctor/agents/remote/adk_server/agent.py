@@ -22,7 +22,7 @@ from proctor.agents.function_results import first_problem
 from proctor.agents.remote.adk_server.sessions import RemoteSession, Sessions
 from proctor.agents.remote.http.address import Address, read_address
 from proctor.agents.remote.http.client import HttpClient
-from proctor.agents.remote.http.response_reader import EVENTS, Reply
+from proctor.agents.remote.http.response_reader import EVENTS, HttpResponse
 from proctor.common.error_text import safe_repr
 from proctor.common.json_values import Json, JsonObject
 from proctor.errors import AgentError, AgentLoadError, AgentRaisedError, did_you_mean
@@ -74,10 +74,10 @@ class AdkServerAgent:
         self._via = via
         self._streaming = streaming
         self._open(
-            Place(address.at(address.path.rpartition("/")[0]), unquote(address.path.rpartition("/")[2]))
+            ServerApp(address.at(address.path.rpartition("/")[0]), unquote(address.path.rpartition("/")[2]))
         )
 
-    def _open(self, place: Place) -> None:
+    def _open(self, place: ServerApp) -> None:
         self._place = place
         self._http = HttpClient(place.server)
         self._sessions = Sessions(self._http, place.app)
@@ -153,7 +153,7 @@ class AdkServerAgent:
         await self._sessions.release(session, None if talk is None else talk.session)
 
 
-async def _documents(reply: Reply) -> AsyncGenerator[Json, None]:
+async def _documents(reply: HttpResponse) -> AsyncGenerator[Json, None]:
     """Yield the events of a turn as JSON, as they come; of a server without streams, those of its list."""
     if reply.is_stream:
         async with aclosing(reply.events()) as events:
@@ -170,7 +170,7 @@ async def _documents(reply: Reply) -> AsyncGenerator[Json, None]:
 class _Reading:
     """Reads the events of one turn, and whether they are all there."""
 
-    def __init__(self, reply: Reply) -> None:
+    def __init__(self, reply: HttpResponse) -> None:
         self._reply = reply
         self._id = ""
         self._last: Event | None = None
@@ -230,14 +230,14 @@ def _agent_exception(data: Mapping[str, Json]) -> AgentRaisedError:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ServerApp:
     """The address of a server, and an app of it."""
 
     server: Address
     app: str
 
 
-async def find_app(address: Address) -> Place:
+async def find_app(address: Address) -> ServerApp:
     """Request the apps of the server, and select one by an address.
 
     The last segment of the address's path is the name of an app if there is such an app; the path may also be that of
@@ -247,17 +247,17 @@ async def find_app(address: Address) -> Place:
         AgentLoadError: the server does not answer, or has no such app.
     """
     above, _, last = address.path.rpartition("/")
-    place = Place(address.at(above), unquote(last))
+    place = ServerApp(address.at(above), unquote(last))
     apps = await _apps(place.server)
     if apps is None and last and (apps := await _apps(address)) is not None:
-        return Place(address, _only_app(address, apps))
+        return ServerApp(address, _only_app(address, apps))
     if not last:
         if apps is None:
             raise AgentLoadError(
                 f"The agent {KIND}:{address.shown} names no app, and {address.shown.rstrip('/')}/list-apps does not name its "
                 f"apps. Is it an ADK server? Name the app: {KIND}:{_app_url(address, 'APP')}"
             )
-        return Place(address, _only_app(address, apps))
+        return ServerApp(address, _only_app(address, apps))
     if apps is not None and place.app not in apps:
         raise AgentLoadError(
             f"The agent {KIND}:{address.shown}: its server has no app {place.app!r}."

@@ -42,7 +42,7 @@ from proctor.agents.json_protocol import MOST_SHOWN
 from proctor.agents.remote.http.address import Address
 from proctor.agents.remote.http.allowed_addresses import allowed_targets, checked_transport
 from proctor.agents.remote.http.errors import NotConnectedError, from_httpx, from_status, truncation_error
-from proctor.agents.remote.http.response_reader import JSON, Bounds, Reply
+from proctor.agents.remote.http.response_reader import JSON, Bounds, HttpResponse
 from proctor.common.error_text import safe_str
 from proctor.common.network import read_retry_after
 from proctor.common.optional_packages import import_extra
@@ -124,7 +124,7 @@ class HttpClient:
         accept: str = JSON,
         allow: Collection[int] = (),
         headers: Mapping[str, str] | None = None,
-    ) -> AsyncIterator[Reply]:
+    ) -> AsyncIterator[HttpResponse]:
         """Send one request and return the head of its answer; leaving the block ends the answer, read or not.
 
         `path` is below the address (`""`: the address itself). With a `body`, JSON data, it is a POST, otherwise a GET,
@@ -145,7 +145,7 @@ class HttpClient:
                 response = await self._patiently(
                     client, (method, self.address.join(path), content, request_headers), allow
                 )
-                reply = Reply(response, self.address, self.bounds)
+                reply = HttpResponse(response, self.address, self.bounds)
                 try:
                     yield reply
                 finally:
@@ -194,7 +194,7 @@ class HttpClient:
         with suppress(AgentError, TimeoutError):
             async with (
                 asyncio.timeout(2),
-                aclosing(Reply(response, self.address, self.bounds).chunks()) as chunks,
+                aclosing(HttpResponse(response, self.address, self.bounds).chunks()) as chunks,
             ):
                 async for chunk in chunks:
                     body += chunk

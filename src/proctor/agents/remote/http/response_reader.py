@@ -45,7 +45,7 @@ class Bounds:
     """Seconds that one request waits in total because the server asks to (429, 503)."""
 
 
-class Reply:
+class HttpResponse:
     """An answer with its head. Its body is read once, by one of `json`, `events` and `chunks`."""
 
     __slots__ = ("_address", "_bounds", "_response", "content_type", "headers", "status")

@@ -18,9 +18,9 @@ from proctor.agents.base import AgentInfo, Session
 from proctor.agents.json_protocol import read_json
 from proctor.agents.remote.http.address import Address, read_address
 from proctor.agents.remote.http.client import HttpClient
-from proctor.agents.remote.http.response_reader import EVENTS, JSON, Reply
+from proctor.agents.remote.http.response_reader import EVENTS, JSON, HttpResponse
 from proctor.agents.remote.openai.chat_completions import (
-    Completion,
+    ChatCompletion,
     events_of,
     items_for_next_request,
     read_completion,
@@ -93,7 +93,9 @@ class OpenAIAgent:
             yield event
         history += more
 
-    async def _complete(self, history: list[Json], session: Session, headers: dict[str, str]) -> Completion:
+    async def _complete(
+        self, history: list[Json], session: Session, headers: dict[str, str]
+    ) -> ChatCompletion:
         request = self._request({"messages": history}, session)
         if self._stream:
             request |= {"stream": True, "stream_options": {"include_usage": True}}
@@ -103,7 +105,7 @@ class OpenAIAgent:
 
     async def _respond(
         self, history: list[Json], session: Session, headers: dict[str, str]
-    ) -> tuple[Completion, list[Json]]:
+    ) -> tuple[ChatCompletion, list[Json]]:
         request = self._request({"input": history}, session)
         async with self._http.send("responses", request, headers=headers) as reply:
             data = await reply.answer()
@@ -118,8 +120,8 @@ class OpenAIAgent:
         return request
 
 
-async def _read_stream(reply: Reply) -> Completion:
-    completion = Completion()
+async def _read_stream(reply: HttpResponse) -> ChatCompletion:
+    completion = ChatCompletion()
     async with aclosing(reply.events()) as events:
         async for event in events:
             if event.data.strip() == "[DONE]":
@@ -132,7 +134,7 @@ async def _read_stream(reply: Reply) -> Completion:
     return completion
 
 
-def _history_messages(completion: Completion) -> list[Json]:
+def _history_messages(completion: ChatCompletion) -> list[Json]:
     """Return an answer for the next request, with a result for each unanswered call."""
     answered = {message.answers for message in completion.messages if message.role == "tool"}
     history: list[Json] = []

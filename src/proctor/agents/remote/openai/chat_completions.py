@@ -17,7 +17,7 @@ Data = Mapping[str, Json]
 
 
 @dataclass(slots=True)
-class Call:
+class StreamedCall:
     """A tool call as it comes: pieces of a stream add to its arguments, JSON text."""
 
     id: str | None = None
@@ -60,14 +60,14 @@ class Call:
 
 
 @dataclass(slots=True)
-class Message:
+class CompletionMessage:
     """One message of an answer: the assistant's, or a tool's that the server has run itself."""
 
     role: str = "assistant"
     texts: list[str] = field(default_factory=list)
     """Its content, in pieces: a stream may have a hundred thousand."""
     author: str = "agent"
-    calls: list[Call] = field(default_factory=list)
+    calls: list[StreamedCall] = field(default_factory=list)
     answers: str = ""
     """The id of the call that a tool's message answers."""
 
@@ -91,7 +91,7 @@ class Message:
         if isinstance(called := piece.get("function_call"), Mapping):  # the older form of tool calls
             self._call({}, 0, known).add({"function": called})
 
-    def _call(self, piece: Data, position: int, known: list[Call]) -> Call:
+    def _call(self, piece: Data, position: int, known: list[StreamedCall]) -> StreamedCall:
         """Return the call that a piece continues: by its index, its id or its position; or a new one."""
         index, its_id = piece.get("index"), _text(piece.get("id"))
         if isinstance(index, int):
@@ -101,7 +101,7 @@ class Message:
         else:
             matches = known[position : position + 1]
         if not matches:
-            matches = [Call(index=index if isinstance(index, int) else None)]
+            matches = [StreamedCall(index=index if isinstance(index, int) else None)]
             self.calls += matches
         return matches[-1]
 
@@ -119,10 +119,10 @@ class Message:
 
 
 @dataclass(slots=True)
-class Completion:
+class ChatCompletion:
     """One answer: its messages in order, and its metadata."""
 
-    messages: list[Message] = field(default_factory=list)
+    messages: list[CompletionMessage] = field(default_factory=list)
     finish: str = ""
     """`stop`, `length`, `tool_calls`, `content_filter` …; empty: it has not ended."""
     model: str | None = None
@@ -180,26 +180,26 @@ class Completion:
     def _begin(self, piece: object) -> None:
         if not isinstance(piece, Mapping):
             raise AgentError(f"a message of the agent's answer is {safe_repr(piece)}; expected an object")
-        message = Message(role=_text(piece.get("role")) or "assistant")
+        message = CompletionMessage(role=_text(piece.get("role")) or "assistant")
         message.add(piece)
         self.messages.append(message)
 
 
-def read_completion(data: object) -> Completion:
+def read_completion(data: object) -> ChatCompletion:
     """Read an answer that came in one piece.
 
     Raises:
         AgentError: it is not a chat completion.
         AgentRaisedError: it is an error.
     """
-    completion = Completion()
+    completion = ChatCompletion()
     completion.add(data)
     if not completion.messages:
         raise AgentError(f"the agent's chat completion has no choices: {safe_repr(data, 200)}")
     return completion
 
 
-def events_of(completion: Completion) -> Iterator[Event]:
+def events_of(completion: ChatCompletion) -> Iterator[Event]:
     """Yield an answer's events: calls, results of tools, state, texts; an error comes last.
 
     Raises:
@@ -233,7 +233,7 @@ def _incomplete_reason(finish: str) -> str | None:
     )
 
 
-def _of_message(message: Message, names: Mapping[str | None, str]) -> Iterator[Event]:
+def _of_message(message: CompletionMessage, names: Mapping[str | None, str]) -> Iterator[Event]:
     if message.role == "tool":
         name = names.get(message.answers) or "unknown"
         yield Event.returned(
@@ -314,7 +314,7 @@ def _list(value: object, name: str) -> list[Json]:
 # --- The Responses API of OpenAI, read as the messages of a chat completion: its answer is a list of items ------------
 
 
-def read_response(data: object) -> Completion:
+def read_response(data: object) -> ChatCompletion:
     """Convert a whole response: texts, calls, and the results of tools that the server ran.
 
     Raises:
@@ -326,7 +326,7 @@ def read_response(data: object) -> Completion:
         raise error
     items = _output_items(data)
     state_delta = fields.get("state_delta")
-    return Completion(
+    return ChatCompletion(
         messages=[message for item in items for message in _item_messages(item)],
         finish=_response_finish(fields, items),
         model=_text(fields.get("model")) or None,
@@ -359,7 +359,7 @@ def items_for_next_request(data: object, not_run: str) -> list[Json]:
     ]
 
 
-def _item_messages(item: Data) -> list[Message]:
+def _item_messages(item: Data) -> list[CompletionMessage]:
     kind = str(item.get("type", "message"))
     if kind == "message":
         return [_message(item)]
@@ -380,8 +380,8 @@ def _item_messages(item: Data) -> list[Message]:
     return messages
 
 
-def _message(piece: Data, role: str = "assistant") -> Message:
-    message = Message(role=role)
+def _message(piece: Data, role: str = "assistant") -> CompletionMessage:
+    message = CompletionMessage(role=role)
     message.add(piece)
     return message
 

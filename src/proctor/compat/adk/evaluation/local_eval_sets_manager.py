@@ -9,7 +9,7 @@ from typing import Any
 from proctor.compat.adk.argument_errors import a_path, set_up
 from proctor.compat.adk.errors.not_found_error import NotFoundError
 from proctor.compat.adk.eval_set_storage import SetsInDocuments
-from proctor.files.eval_sets.documents import Kind
+from proctor.files.eval_sets.documents import DocumentKind
 from proctor.files.eval_sets.source import open_eval_set
 from proctor.schema.format.case import EvalSet
 from proctor.schema.format.legacy import convert_cases
@@ -39,7 +39,7 @@ def load_eval_set_from_file(eval_set_file_path: str | os.PathLike[str], eval_set
     with set_up():
         file = open_eval_set(os.fspath(eval_set_file_path), allow_empty=True)
         eval_set = file.eval_set()
-    if file.kind in (Kind.OLD_TURNS, Kind.OLD_CASES):
+    if file.kind in (DocumentKind.OLD_TURNS, DocumentKind.OLD_CASES):
         return eval_set.model_copy(update={"eval_set_id": eval_set_id, "name": eval_set_id})
     return eval_set
 

@@ -14,10 +14,10 @@ from proctor.errors import MetricError
 from proctor.judges.base import Passage, Question
 from proctor.metrics.base import CaseView, MetricFacts, Survey
 from proctor.metrics.criterion_check import misfit
-from proctor.metrics.judged.base import JudgedMetric, case_score
+from proctor.metrics.judged.base import LlmJudgeMetric, case_score
 from proctor.metrics.judged.checklist import (
     Checked,
-    Tally,
+    ItemVotes,
     agreement_of,
     checklist_form,
     checklist_is_final,
@@ -126,7 +126,7 @@ NO_TURNS = "the conversation has no turns"
 NO_RUBRICS = "no rubric is about this turn"
 
 
-class RubricMetric(JudgedMetric[RubricsBasedCriterion]):
+class RubricMetric(LlmJudgeMetric[RubricsBasedCriterion]):
     """The share of rubrics that hold, weighted by points; for a turn those of the turn, for a case those of all turns."""
 
     kind = RubricsBasedCriterion
@@ -291,7 +291,7 @@ class Found:
     rubric_id: str
     text: str
     points: float
-    tally: Tally
+    tally: ItemVotes
 
     @property
     def score(self) -> float | None:

@@ -35,7 +35,7 @@ THOUSANDS = "thousands or decimals: set the option `decimal`"
 UNCLEAR = "it can be read in several ways"
 
 
-class Figure(NamedTuple):
+class NumberText(NamedTuple):
     """A sequence with digits in a text."""
 
     text: str
@@ -66,12 +66,12 @@ _DROPPED = str.maketrans("", "", f",{GAPS}")
 _EXCHANGED = {ord("."): ",", ord(","): "."}
 
 
-def read_run(run: str, decimal: DecimalSign) -> Iterator[Figure]:
+def read_run(run: str, decimal: DecimalSign) -> Iterator[NumberText]:
     """Yield the figures in a run of digits, letters and signs between them: one number, a range, or a list."""
     money = _CURRENCY.match(run)
     bare = run[money.end() :] if money else run
     if not bare[0].isdigit():
-        yield Figure(run, None, NAME, counts=False)
+        yield NumberText(run, None, NAME, counts=False)
         return
     if whole := _WITH_UNIT.fullmatch(bare):
         yield from _with_unit(run, whole, decimal)
@@ -82,12 +82,12 @@ def read_run(run: str, decimal: DecimalSign) -> Iterator[Figure]:
         yield _not_a_number(run)
 
 
-def _with_unit(run: str, match: re.Match[str], decimal: DecimalSign) -> Iterator[Figure]:
+def _with_unit(run: str, match: re.Match[str], decimal: DecimalSign) -> Iterator[NumberText]:
     unit = (match["unit"] or "").lstrip("-")
     if unit and match["exponent"]:
-        yield Figure(run, None, NAME, counts=False)
+        yield NumberText(run, None, NAME, counts=False)
     elif _may_multiply(unit):
-        yield Figure(run, None, SCALE)
+        yield NumberText(run, None, SCALE)
     else:
         digits = match["digits"].translate(_EXCHANGED) if decimal == "," else match["digits"]
         yield from _without_unit(run, digits, match["exponent"] or "")
@@ -100,7 +100,7 @@ def _may_multiply(unit: str) -> bool:
     return unit.lower() in _SCALES or unit in _SCALES_IN_CAPITALS or multiplies(unit)
 
 
-def _without_unit(run: str, digits: str, exponent: str) -> Iterator[Figure]:
+def _without_unit(run: str, digits: str, exponent: str) -> Iterator[NumberText]:
     """Yield the figures in digits with `.` before decimals: one number, or a list."""
     if _PLAIN.fullmatch(digits):
         yield _figure(run, digits, exponent or "0")
@@ -115,13 +115,13 @@ def _without_unit(run: str, digits: str, exponent: str) -> Iterator[Figure]:
         yield _not_a_number(run)
 
 
-def _figure(run: str, digits: str, exponent: str) -> Figure:
+def _figure(run: str, digits: str, exponent: str) -> NumberText:
     """Return the value of digits with `.` before decimals and no thousands separators."""
     if len(digits) > LONGEST or len(exponent.lstrip("+-").lstrip("0")) > 3:
-        return Figure(run, None, LARGE)
+        return NumberText(run, None, LARGE)
     if re.match("0[0-9]", digits):
-        return Figure(run, None, CODE)
-    return Figure(run, Decimal(f"{digits}e{exponent}"))
+        return NumberText(run, None, CODE)
+    return NumberText(run, Decimal(f"{digits}e{exponent}"))
 
 
 def _range_ends(run: str) -> list[re.Match[str]]:
@@ -138,12 +138,12 @@ def _is_range(first: str, last: str) -> bool:
     return not any(re.match("0[0-9]", each) for each in (first, last))
 
 
-def _not_a_number(run: str) -> Figure:
+def _not_a_number(run: str) -> NumberText:
     """Return what a run is instead of a number, or a number with several readings."""
     if not run.isascii() and re.search("[^\\W\\d_]", run) is None and re.search("[^0-9\\W]", run):
-        return Figure(run, None, SCRIPTS)
+        return NumberText(run, None, SCRIPTS)
     why, counts = next((why, counts) for pattern, why, counts in _OTHER_FORMS if pattern.search(run))
-    return Figure(run, None, why, counts=counts)
+    return NumberText(run, None, why, counts=counts)
 
 
 _OTHER_FORMS = [

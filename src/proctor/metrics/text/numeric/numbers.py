@@ -25,7 +25,7 @@ from proctor.metrics.text.numeric.number_forms import (
     LETTERS,
     NAME,
     DecimalSign,
-    Figure,
+    NumberText,
     change_after,
     is_exponent,
     is_negative,
@@ -139,7 +139,7 @@ def numbers_in(text: str, decimal: DecimalSign = ".", *, words: bool = False) ->
     return [each.value for each in read_numbers(text, decimal, words=words) if each.value is not None]
 
 
-def read_numbers(text: str, decimal: DecimalSign = ".", *, words: bool = False) -> list[Figure]:
+def read_numbers(text: str, decimal: DecimalSign = ".", *, words: bool = False) -> list[NumberText]:
     """Return all sequences with digits in `text`, in order: with their value, or with the reason why they have none."""
     text = _plain(text, decimal)
     if words:
@@ -150,25 +150,25 @@ def read_numbers(text: str, decimal: DecimalSign = ".", *, words: bool = False) 
     return [figure for place in places for figure in _figures_at(place, text, decimal)]
 
 
-def _figures_at(place: re.Match[str], text: str, decimal: DecimalSign) -> Iterator[Figure]:
+def _figures_at(place: re.Match[str], text: str, decimal: DecimalSign) -> Iterator[NumberText]:
     kind = place.lastgroup
     if kind == "run":
         yield from _read_run(place, text, decimal)
     elif kind in {"link", "phone"}:
-        yield Figure(place[0], None, NAME if kind == "link" else CHAIN, counts=False)
+        yield NumberText(place[0], None, NAME if kind == "link" else CHAIN, counts=False)
     elif kind == "blanks":
         yield _grouped_by_blanks(place, text, decimal)
     elif kind == "exponent":
         (mantissa,) = read_run(f"{place['mantissa']}e{place['exponent']}", decimal)
         yield _in_context(mantissa._replace(text=place[0]), text, place.start(), place.end(), first=True)
     elif kind == "power" and (ten := _POWER_OF_TEN.fullmatch(place[0])):
-        yield Figure(place[0], Decimal(f"1e{ten[1]}"))
+        yield NumberText(place[0], Decimal(f"1e{ten[1]}"))
     else:
         why = {"power": POWER, "mixed": FRACTION, "fraction": FRACTION, "row": IN_A_ROW}
-        yield Figure(place[0].replace(ROW, " "), None, why[str(kind)])
+        yield NumberText(place[0].replace(ROW, " "), None, why[str(kind)])
 
 
-def _read_run(place: re.Match[str], text: str, decimal: DecimalSign) -> Iterator[Figure]:
+def _read_run(place: re.Match[str], text: str, decimal: DecimalSign) -> Iterator[NumberText]:
     run, start = place["run"], place.start()
     if not any(map(str.isdigit, run)):
         return
@@ -180,7 +180,7 @@ def _read_run(place: re.Match[str], text: str, decimal: DecimalSign) -> Iterator
         yield _in_context(figure, text, start, end, first=index == 0)
 
 
-def _in_context(figure: Figure, text: str, start: int, end: int | None, *, first: bool) -> Figure:
+def _in_context(figure: NumberText, text: str, start: int, end: int | None, *, first: bool) -> NumberText:
     """Return a number with its sign; without value if its context leaves that open."""
     if figure.value is None:
         return figure
@@ -190,17 +190,17 @@ def _in_context(figure: Figure, text: str, start: int, end: int | None, *, first
         return figure._replace(value=None, why=why)
     why, more = change_after(text, end) if end is not None else ("", "")
     if why:
-        return Figure(figure.text + more, None, why)
+        return NumberText(figure.text + more, None, why)
     if first and is_negative(text, start):
-        return Figure(f"-{figure.text}", -figure.value)
+        return NumberText(f"-{figure.text}", -figure.value)
     return figure
 
 
-def _grouped_by_blanks(place: re.Match[str], text: str, decimal: DecimalSign) -> Figure:
+def _grouped_by_blanks(place: re.Match[str], text: str, decimal: DecimalSign) -> NumberText:
     """Read `10 000` as one number, since no number begins with 0; `10 200` may be two."""
     groups = re.findall("[0-9]+", place[0])
     if not any(group.startswith("0") and len(group) == 3 for group in groups[1:]):
-        return Figure(place[0], None, PAIRED)
+        return NumberText(place[0], None, PAIRED)
     (figure,) = read_run(place[0].replace(" ", "_"), decimal)
     return _in_context(figure._replace(text=place[0]), text, place.start(), place.end(), first=True)
 

@@ -16,7 +16,7 @@ from proctor.metrics.criterion_check import misfit
 from proctor.metrics.matchers.contrary_values import NUMBERS
 from proctor.metrics.reason_text import and_more, show_text
 from proctor.metrics.text.answer import TURNS, AnswerMetric, Expected, one_or_several
-from proctor.metrics.text.numeric.number_forms import DecimalSign, Figure
+from proctor.metrics.text.numeric.number_forms import DecimalSign, NumberText
 from proctor.metrics.text.numeric.numbers import read_numbers
 from proctor.metrics.text.one_to_one import equal_pairs, pairs_within
 from proctor.schema.format.case import EvalCase
@@ -81,7 +81,7 @@ class NumericMatch(AnswerMetric[NumericCriterion]):
         """
         if self.criterion.expected is None:
             return None
-        figures: list[Figure] = []
+        figures: list[NumberText] = []
         for value in self.criterion.expected:
             value_figures = self._figures(value)
             unread = [figure for figure in value_figures if figure.value is None]
@@ -166,15 +166,15 @@ class NumericMatch(AnswerMetric[NumericCriterion]):
         others = " and others" if takes_all and not is_all_read else ""
         return f"the answer states {_list(expected)}{others}{_within_tolerance(expected, actual, pairs)}"
 
-    def _figures(self, value: Number) -> list[Figure]:
+    def _figures(self, value: Number) -> list[NumberText]:
         """Return the numbers of a text, or the number itself."""
         if isinstance(value, bool):
             return []
         if isinstance(value, int | float):
-            return [Figure(repr(value), Decimal(repr(value)))]
+            return [NumberText(repr(value), Decimal(repr(value)))]
         return _numbers_in(value, self.criterion.decimal, self.criterion.words)
 
-    def _select(self, figures: list[Figure]) -> list[Figure]:
+    def _select(self, figures: list[NumberText]) -> list[NumberText]:
         """Return the numbers that `pick` selects."""
         picks = {"first": slice(None, 1), "last": slice(-1, None)}
         return figures[picks.get(self.criterion.pick, slice(None))]
@@ -204,7 +204,7 @@ def _without(numbers: Sequence[Decimal], indexes: Iterable[int]) -> list[Decimal
 
 
 @lru_cache(256)
-def _numbers_in(text: str, decimal: DecimalSign, words: bool) -> list[Figure]:  # noqa: FBT001 - a cache needs positions
+def _numbers_in(text: str, decimal: DecimalSign, words: bool) -> list[NumberText]:  # noqa: FBT001 - a cache needs positions
     """Return the numbers of a text. Trials of a case share its reference, and often their answers."""
     return read_numbers(text, decimal, words=words)
 
@@ -212,15 +212,15 @@ def _numbers_in(text: str, decimal: DecimalSign, words: bool) -> list[Figure]:  
 @lru_cache(
     1024
 )  # apart: a plan and every trial read the references of all cases, and answers would displace them
-def _numbers_of_reference(text: str, decimal: DecimalSign, words: bool) -> list[Figure]:  # noqa: FBT001 - as above
+def _numbers_of_reference(text: str, decimal: DecimalSign, words: bool) -> list[NumberText]:  # noqa: FBT001 - as above
     return _numbers_in(text, decimal, words)
 
 
-def _values(figures: Sequence[Figure]) -> list[Decimal]:
+def _values(figures: Sequence[NumberText]) -> list[Decimal]:
     return [each.value for each in figures if each.value is not None]
 
 
-def _describe(figure: Figure) -> str:
+def _describe(figure: NumberText) -> str:
     return f"{show_text(figure.text, 40)} ({figure.why})"
 
 

@@ -31,7 +31,7 @@ from proctor.engine.planning.plan import Plan
 from proctor.engine.run_options import RunOptions
 from proctor.engine.trial.agent_lifecycle import AgentLifecycle
 from proctor.engine.trial.conversation import HOOKS, ConversationRecorder, Play
-from proctor.engine.trial.deadlines import Deadlines, Slot, TimedSteps
+from proctor.engine.trial.deadlines import Deadlines, TimedSteps, TrialSlot
 from proctor.engine.trial.trial_runner import abandoned_failure, limits_of
 from proctor.errors import ProctorError, SetupError
 from proctor.runs.setup.judge_and_user import load_function
@@ -90,7 +90,7 @@ class TrialServer:
         if self._running.pop(request["key"], None) is not None:
             running.send(evidence_json(trial))
 
-    def _abandon(self, slot: Slot) -> None:
+    def _abandon(self, slot: TrialSlot) -> None:
         for key, running in list(self._running.items()):
             if running.slot is slot:
                 del self._running[key]
@@ -101,7 +101,7 @@ class _Running:
     """A trial under way; holds its evidence (see `EvidenceHolder`)."""
 
     def __init__(self, request: Mapping[str, Any], send: Send) -> None:
-        self.request, self.send, self.slot = request, send, Slot()
+        self.request, self.send, self.slot = request, send, TrialSlot()
         self.trial: Trial | None = None
         self._reply: asyncio.Future[Mapping[str, Any]] | None = None
 

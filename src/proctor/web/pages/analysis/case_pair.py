@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from proctor.analysis.compare.case_diff import Parting, Step, parting_sentence
-from proctor.reports.content.symbols import Kind
-from proctor.reports.content.text_blocks import Piece
+from proctor.reports.content.symbols import DiffKind
+from proctor.reports.content.text_blocks import DiffPiece
 from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.run_result import CaseResult
 from proctor.schema.results.score import Outcome
@@ -34,7 +34,7 @@ class PairSide(PageModel):
 class PairLine(PageModel):
     """One step of the base, of the candidate, or of both."""
 
-    kind: Kind
+    kind: DiffKind
     turn: int
     """From 0."""
     what: str
@@ -102,15 +102,15 @@ def pair_page(
     )
 
 
-def _lines(steps: Sequence[tuple[Kind, Step]]) -> Iterator[PairLine]:
+def _lines(steps: Sequence[tuple[DiffKind, Step]]) -> Iterator[PairLine]:
     """Pair the steps of the base with those of the candidate that replace them, if both are of the same type."""
-    for same, group in groupby(steps, key=lambda one: one[0] is Kind.SAME):
+    for same, group in groupby(steps, key=lambda one: one[0] is DiffKind.SAME):
         run = [*group]
         if same:
-            yield from (_line(Kind.SAME, step, step) for _, step in run)
+            yield from (_line(DiffKind.SAME, step, step) for _, step in run)
             continue
-        removed = [step for kind, step in run if kind is Kind.MISSING]
-        added = [step for kind, step in run if kind is Kind.EXTRA]
+        removed = [step for kind, step in run if kind is DiffKind.MISSING]
+        added = [step for kind, step in run if kind is DiffKind.EXTRA]
         yield from _pair_steps(removed, added)
 
 
@@ -120,22 +120,22 @@ def _pair_steps(removed: Sequence[Step], added: Sequence[Step]) -> Iterator[Pair
     for step in removed:
         at = next((n for n, other in enumerate(rest) if _sort(other) == _sort(step)), None)
         if at is None:
-            yield _line(Kind.MISSING, step, None)
+            yield _line(DiffKind.MISSING, step, None)
             continue
-        yield from (_line(Kind.EXTRA, None, other) for other in rest[:at])
-        yield _line(Kind.DIFFERS, step, rest[at])
+        yield from (_line(DiffKind.EXTRA, None, other) for other in rest[:at])
+        yield _line(DiffKind.DIFFERS, step, rest[at])
         rest = rest[at + 1 :]
-    yield from (_line(Kind.EXTRA, None, other) for other in rest)
+    yield from (_line(DiffKind.EXTRA, None, other) for other in rest)
 
 
 def _sort(step: Step) -> tuple[int, str]:
     return step[0], step[1].partition(":")[0]
 
 
-def _line(kind: Kind, before: Step | None, now: Step | None) -> PairLine:
+def _line(kind: DiffKind, before: Step | None, now: Step | None) -> PairLine:
     step = before or now or (0, "")
     texts = [None if one is None else one[1].partition(": ")[2] for one in (before, now)]
-    base, candidate = (None if text is None else marked_pieces([Piece(text)]) for text in texts)
-    if kind is Kind.DIFFERS:
+    base, candidate = (None if text is None else marked_pieces([DiffPiece(text)]) for text in texts)
+    if kind is DiffKind.DIFFERS:
         base, candidate = text_difference(texts[0] or "", texts[1] or "")
     return PairLine(kind=kind, turn=step[0], what=_sort(step)[1], base=base, candidate=candidate)

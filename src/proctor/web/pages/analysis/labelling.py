@@ -12,7 +12,7 @@ from proctor.analysis.calibration.calibrate import (
     label_dispute,
     metric_to_calibrate,
 )
-from proctor.analysis.calibration.judge_verdicts import Item, judged_unit
+from proctor.analysis.calibration.judge_verdicts import JudgedItem, judged_unit
 from proctor.analysis.calibration.label_order import (
     AIM_WIDTH,
     is_held_out,
@@ -191,7 +191,7 @@ class _Judged:
     """The verdicts of a metric in a run, which stay the same once the run is finished."""
 
     unit: str
-    items: dict[Key, Item]
+    items: dict[Key, JudgedItem]
     positions: dict[tuple[str, str], int]
 
 
@@ -344,7 +344,7 @@ class Labelling:
             rubric_id=rubric_id,
         )
 
-    def _item_to_label(self, item: Item) -> ItemToLabel:
+    def _item_to_label(self, item: JudgedItem) -> ItemToLabel:
         place = self._place(item.key)
         case = self._result.cases[place.position]
         stored = case_of(self._store, self._result.run_id, place.position)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from proctor.authoring.audit.audit_report import FAMILY_WORDS
 from proctor.authoring.audit.stored_audit import AUDIT, audit_findings, case_audit, proposals_of
-from proctor.reports.content.symbols import Kind
+from proctor.reports.content.symbols import DiffKind
 from proctor.schema.analysis.audit_result import AGENTS, Fate, MutantFate
 from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.run_result import CaseResult, RunKind
@@ -172,5 +172,5 @@ def _differs(turn: TurnPart) -> bool:
     return (has_answer and not turn.answer.same) or any(_is_difference(step.kind) for step in turn.steps)
 
 
-def _is_difference(kind: Kind | None) -> bool:
-    return kind not in (None, Kind.SAME)
+def _is_difference(kind: DiffKind | None) -> bool:
+    return kind not in (None, DiffKind.SAME)

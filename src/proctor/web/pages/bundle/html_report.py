@@ -11,7 +11,7 @@ from proctor.common.ascending_lookup import AscendingLookup
 from proctor.common.version import __version__
 from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content import public_text
-from proctor.reports.content.case_data import CaseView
+from proctor.reports.content.case_data import StoredCase
 from proctor.reports.content.failure_causes import FailureGroup, cause_of
 from proctor.reports.content.public_text import write_note_page
 from proctor.reports.content.run_list import ListedRun
@@ -152,7 +152,7 @@ def _labels(extras: ReportExtras | None, run_id: str) -> _Labels:
 class _Case:
     """The data of a case's pages."""
 
-    view: CaseView
+    view: StoredCase
     expected: EvalCase | None
     total: int
     align: Align | None
@@ -166,7 +166,7 @@ def _view(
     expected: EvalCase | None,
     extras: ReportExtras | None,
 ) -> _Case:
-    view = CaseView(
+    view = StoredCase(
         stored.listed.run.run_id, stored.listed.short, run.agent, stored.listed.run.created_at, case, stored.judging,
         badges={name: badge for name, badge in run.badges.items() if name in case.metrics},
         ranges=ranges,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 
-from proctor.reports.content.case_data import CaseView, Judged, attempt_lines, case_of_trial
+from proctor.reports.content.case_data import Judged, StoredCase, attempt_lines, case_of_trial
 from proctor.reports.content.case_digest import (
     held_text,
     rate_sentence,
@@ -160,7 +160,7 @@ class CasePage(PageModel):
 
 
 def case_page(
-    view: CaseView,
+    view: StoredCase,
     position: int,
     total: int,
     *,
@@ -222,7 +222,7 @@ _SENTENCES = {
 }
 
 
-def show_command(view: CaseView, number: int | None = None) -> str:
+def show_command(view: StoredCase, number: int | None = None) -> str:
     """Return the equivalent command, for one trial if its `number` (from 0) is given."""
     case = f"{view.case.eval_set_id}/{view.case.eval_id}"
     trial = ["--trial", str(number + 1)] if number is not None else []
@@ -244,7 +244,7 @@ def _share(case: CaseResult) -> PassedTrials | None:
     )
 
 
-def _trial(view: CaseView, place: int) -> TrialLine:
+def _trial(view: StoredCase, place: int) -> TrialLine:
     trial, earlier = view.case.trials[place], view.earlier.get(view.case.trials[place].number, ())
     return TrialLine(
         number=trial.number,
@@ -258,7 +258,7 @@ def _has_content(metric: MetricVerdict) -> bool:
     return not (metric.outcome is Outcome.INFORMATIONAL and metric.score is None)
 
 
-def _metric(view: CaseView, metric: MetricVerdict) -> MetricLine:
+def _metric(view: StoredCase, metric: MetricVerdict) -> MetricLine:
     low, high = _interval(metric, view.ranges.get(metric.name))
     places = range(len(metric.per_trial))
     return copy_fields(
@@ -302,6 +302,6 @@ def _judging_line(one: Judged) -> JudgedLine:
     )
 
 
-def _scenario(view: CaseView) -> Iterator[tuple[str, str]]:
+def _scenario(view: StoredCase) -> Iterator[tuple[str, str]]:
     if view.scenario is not None:
         yield from scenario_facts(view.scenario)

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from proctor.reports.content.case_data import CaseView
+from proctor.reports.content.case_data import StoredCase
 from proctor.reports.evidence.judge_findings import objects_in
 from proctor.schema.analysis.calibration import WHOLE, Labelled
 from proctor.schema.format.wire_model import PageModel
@@ -128,7 +128,9 @@ class PromptPage(PageModel):
     """A sentence about the prompt."""
 
 
-def judges_page(view: CaseView, position: int, place: int, *, labels: Sequence[Labelled] = ()) -> JudgesPage:
+def judges_page(
+    view: StoredCase, position: int, place: int, *, labels: Sequence[Labelled] = ()
+) -> JudgesPage:
     """Return the votes on the trial at index `place` of a case, with the `labels` of people."""
     number = view.case.trials[place].number
     mine = [

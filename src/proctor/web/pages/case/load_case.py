@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from proctor.judges.base import AnswerCache, Ballot, Question, Settled, V
-    from proctor.reports.content.case_data import CaseView
+    from proctor.reports.content.case_data import StoredCase
     from proctor.schema.format.criterion import JudgeModelOptions
     from proctor.schema.results.model_usage import Spent
     from proctor.schema.results.run_result import MetricVerdict
@@ -71,7 +71,7 @@ class CaseLoader:
         self._store, self.run_id, self.position = store, store.find(run, kind), position
         self._judging = judging_number(store.judgings(self.run_id), judging)
         self._planned = _find_planned(store, self.run_id, position)
-        self.view: CaseView = view_case(
+        self.view: StoredCase = view_case(
             store, listed_run(store, self.run_id), self._planned.case, self._judging
         )
 

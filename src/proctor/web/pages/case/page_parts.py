@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Generic, TypeVar
 
 from proctor.reports.content import text_blocks
-from proctor.reports.content.text_blocks import Detail, Findings, LeftOut, Remark
+from proctor.reports.content.text_blocks import Findings, OmittedLines, RecordedFact, Remark
 from proctor.reports.evidence.case_evidence import cause_of
 from proctor.reports.evidence.judge_findings import findings_of
 from proctor.reports.evidence.value_diff import elide, word_difference
@@ -54,7 +54,7 @@ def clip(text: str, most: int = MOST_TEXT) -> Clip:
     return Clip(text=text[:most], left_out=max(0, len(text) - most))
 
 
-def marked_pieces(pieces: Sequence[text_blocks.Piece]) -> Marked:
+def marked_pieces(pieces: Sequence[text_blocks.DiffPiece]) -> Marked:
     """Return the page's model of pieces; if they are long, only the text around the changes."""
     total = sum(len(piece.text) for piece in pieces)
     head = (
@@ -67,13 +67,13 @@ def marked_pieces(pieces: Sequence[text_blocks.Piece]) -> Marked:
     return Marked.model_validate({"pieces": page_pieces, "left_out": max(0, left_out)})
 
 
-def _truncate(pieces: Sequence[text_blocks.Piece]) -> list[text_blocks.Piece]:
-    head: list[text_blocks.Piece] = []
+def _truncate(pieces: Sequence[text_blocks.DiffPiece]) -> list[text_blocks.DiffPiece]:
+    head: list[text_blocks.DiffPiece] = []
     room = 2 * MOST_TEXT
     for piece in pieces:
         if room <= 0:
             break
-        head.append(text_blocks.Piece(piece.text[:room], piece.changed))
+        head.append(text_blocks.DiffPiece(piece.text[:room], piece.changed))
         room -= len(piece.text)
     return head
 
@@ -180,7 +180,7 @@ def _finding_parts(score: Score | MetricScore, name: str) -> tuple[list[FindingP
     """Return a judge's findings in the details of a score, and the notes among them."""
     blocks = [*findings_of(score.details or {}, name, full=True)]
     findings = [part for block in blocks if isinstance(block, Findings) for part in _findings(block)]
-    noted = [block for block in blocks if isinstance(block, Remark | Detail)]
+    noted = [block for block in blocks if isinstance(block, Remark | RecordedFact)]
     return findings, [NotePart(label=block.label, text=block.text) for block in noted]
 
 
@@ -203,5 +203,5 @@ def cause_part(failure: Failure | None) -> CausePart | None:
 
 def _findings(block: Findings) -> Iterator[FindingPart]:
     for line in block.lines:
-        if not isinstance(line, LeftOut):
+        if not isinstance(line, OmittedLines):
             yield FindingPart(holds=line.holds, name=line.name, text=line.text, why=line.why)

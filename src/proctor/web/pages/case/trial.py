@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from proctor.common.json_values import json_line
-from proctor.reports.content.case_data import CaseView, attempt_lines, view_trial
+from proctor.reports.content.case_data import StoredCase, attempt_lines, view_trial
 from proctor.reports.content.case_digest import reason_of
-from proctor.reports.content.symbols import Kind
+from proctor.reports.content.symbols import DiffKind
 from proctor.reports.evidence.simulated_users import ending_of
 from proctor.reports.evidence.trajectory_diff import state_of
 from proctor.schema.evidence.trial import Trial
@@ -35,7 +35,7 @@ class StateRow(PageModel):
     """One key of the final session state, or one inside of it."""
 
     key: str
-    kind: Kind | None
+    kind: DiffKind | None
     """Null if nothing is expected, or the comparison is unknown."""
     expected: Clip | None
     """As JSON or as text; null if the key is not expected."""
@@ -98,7 +98,7 @@ class TrialPage(PageModel):
 
 
 def trial_page(
-    view: CaseView,
+    view: StoredCase,
     position: int,
     place: int,
     *,
@@ -223,7 +223,9 @@ def _compare_state(
 def _rows(entry: Mapping[str, object]) -> list[StateRow]:
     if entry.get("kind") == "matched":
         sides = [clip(json_line(entry[side])) if side in entry else None for side in ("expected", "actual")]
-        return [StateRow(key=str(entry.get("key", "")), kind=Kind.SAME, expected=sides[0], actual=sides[1])]
+        return [
+            StateRow(key=str(entry.get("key", "")), kind=DiffKind.SAME, expected=sides[0], actual=sides[1])
+        ]
     if entry.get("kind") is None:  # the final state is unknown
         expected = clip(json_line(entry.get("expected")))
         return [StateRow(key=str(entry.get("key", "")), kind=None, expected=expected, actual=None)]

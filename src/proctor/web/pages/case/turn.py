@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from proctor.common.json_values import json_line
-from proctor.reports.content.symbols import Kind
+from proctor.reports.content.symbols import DiffKind
 from proctor.reports.content.text_blocks import StepLine
 from proctor.reports.evidence.trajectory_diff import call_text, steps_of
 from proctor.schema.evidence.trial import Failure
@@ -39,7 +39,7 @@ Align = Callable[[Invocation, Invocation], Sequence[Mapping[str, object]]]
 class StepPart(PageModel):
     """One step: the expected call, the actual one, or both."""
 
-    kind: Kind | None
+    kind: DiffKind | None
     """How the two differ; null if the expected calls are unknown."""
     expected: Marked | None
     actual: Marked | None
@@ -154,7 +154,7 @@ def turn_part(
 
 
 def _has_difference(steps: Sequence[StepPart], scores: Sequence[ScorePart]) -> bool:
-    return any(step.kind not in (None, Kind.SAME, Kind.ALLOWED) for step in steps) or any(
+    return any(step.kind not in (None, DiffKind.SAME, DiffKind.ALLOWED) for step in steps) or any(
         score.gate and score.outcome in (Outcome.FAILED, Outcome.ERROR) for score in scores
     )
 
@@ -271,7 +271,11 @@ def _index(call: object) -> int | None:
 
 
 def _step_part(
-    record: _TurnRecord, place: int | None, kind: Kind | None, expected: Marked | None, actual: Marked | None
+    record: _TurnRecord,
+    place: int | None,
+    kind: DiffKind | None,
+    expected: Marked | None,
+    actual: Marked | None,
 ) -> StepPart:
     known = place is not None and place < len(record.callers)
     return StepPart(

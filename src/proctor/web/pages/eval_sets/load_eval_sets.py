@@ -12,15 +12,15 @@ from proctor.authoring.check_files import check_files
 from proctor.authoring.edit_case import CaseContent, read_case, read_set
 from proctor.authoring.edit_header import HeadContent
 from proctor.authoring.edit_text import TextContent
-from proctor.authoring.eval_set_files import ProjectSets, SetFile
+from proctor.authoring.eval_set_files import ListedFile, ProjectSets
 from proctor.errors import EvalFileError, SetupError
 from proctor.files.edit.editable_file import reason_not_editable
 from proctor.files.edit.header import WITH_HEADER
-from proctor.files.eval_sets.documents import Kind
+from proctor.files.eval_sets.documents import DocumentKind
 from proctor.files.eval_sets.eval_set_file import EvalSetFile
-from proctor.files.eval_sets.file_problems import Report
+from proctor.files.eval_sets.file_problems import FileCheck
 from proctor.files.text.problems import Problem
-from proctor.files.text.validation_messages import Finding
+from proctor.files.text.validation_messages import DocumentFinding
 from proctor.runs.setup.settings import find_config
 from proctor.schema.format.persona import persona_ids
 from proctor.web.pages.base import copy_fields
@@ -40,7 +40,7 @@ from proctor.web.pages.eval_sets.set_pages import (
     pointer,
 )
 
-_OLD = {Kind.OLD_TURNS, Kind.OLD_CASES}
+_OLD = {DocumentKind.OLD_TURNS, DocumentKind.OLD_CASES}
 _MOST_CHECKED = 500
 _MOST_OPEN = 8
 _CASE = re.compile(r"^(?:(?:eval_cases|evalCases|cases)?\[(\d+)\])")
@@ -71,11 +71,11 @@ class EvalSetLoader:
         self._checked: BoundedCache[LoadedSet] = BoundedCache(_MOST_CHECKED)
         self._sources: BoundedCache[EvalSetFile] = BoundedCache(_MOST_OPEN)
 
-    def load(self, file: SetFile) -> LoadedSet:
+    def load(self, file: ListedFile) -> LoadedSet:
         """Return a set with its problems."""
         return self._checked.get(file.path, lambda: _load_set(file), stamp=_state_with_config(file.path))
 
-    def source(self, file: SetFile) -> EvalSetFile:
+    def source(self, file: ListedFile) -> EvalSetFile:
         """Return a set that is read but not checked, which takes a third of the time.
 
         Raises:
@@ -83,7 +83,7 @@ class EvalSetLoader:
         """
         return self._sources.get(file.path, lambda: read_set(file), stamp=file_state(file.path))
 
-    def forget(self, file: SetFile) -> None:
+    def forget(self, file: ListedFile) -> None:
         """Read a set again the next time, because it was written."""
         self._checked.forget(file.path)
         self._sources.forget(file.path)
@@ -99,7 +99,7 @@ class EvalSetLoader:
             items=[EvalSetRow(**_row(file, self.load(file))) for file in files], folders=["", *folders]
         )
 
-    def page(self, file: SetFile) -> EvalSetPage:
+    def page(self, file: ListedFile) -> EvalSetPage:
         """Return one set."""
         loaded = self.load(file)
         row = _row(file, loaded)
@@ -114,7 +114,7 @@ class EvalSetLoader:
             command=f"proctor eval AGENT {shlex.quote(file.label)}",
         )
 
-    def cases(self, file: SetFile, offset: int, limit: int) -> EvalCaseList:
+    def cases(self, file: ListedFile, offset: int, limit: int) -> EvalCaseList:
         """Return some cases of a set.
 
         Raises:
@@ -130,7 +130,7 @@ class EvalSetLoader:
         rows = [eval_case_row(source.case(at), at, source.line(at), by_case.get(at, ())) for at in positions]
         return EvalCaseList(items=rows, total=len(source))
 
-    def case(self, file: SetFile, eval_id: str) -> EvalCasePage:
+    def case(self, file: ListedFile, eval_id: str) -> EvalCasePage:
         """Return one case for editing.
 
         Raises:
@@ -165,13 +165,13 @@ def head_page(head: HeadContent) -> EvalSetHead:
     return copy_fields(EvalSetHead, head, doubtful=field_notes(head.findings))
 
 
-def text_page(file: SetFile, text: TextContent) -> EvalSetText:
+def text_page(file: ListedFile, text: TextContent) -> EvalSetText:
     """Return the text of a set for editing."""
     problems = [_note(problem, file) for problem in text.problems]
     return copy_fields(EvalSetText, text, path=file.label, problems=problems)
 
 
-def field_notes(findings: Sequence[Finding]) -> list[FieldNote]:
+def field_notes(findings: Sequence[DocumentFinding]) -> list[FieldNote]:
     """Return findings, field by field."""
     return [FieldNote(pointer=pointer(one.path), message=one.message, hint=one.hint) for one in findings]
 
@@ -197,7 +197,7 @@ def file_state(path: Path) -> object:
     return str(path), state.st_ino, state.st_size, state.st_mtime_ns
 
 
-def _load_set(file: SetFile) -> LoadedSet:
+def _load_set(file: ListedFile) -> LoadedSet:
     if file.fault:
         problem = Problem("error", file.label, 1, 1, "", file.fault)
         return LoadedSet(None, "unknown document", [_note(problem, file)])
@@ -209,20 +209,20 @@ def _load_set(file: SetFile) -> LoadedSet:
     return LoadedSet(source, own.kind, list(_notes(file, own, others)))
 
 
-def _notes(file: SetFile, own: Report, others: Sequence[Report]) -> Iterator[ProblemNote]:
+def _notes(file: ListedFile, own: FileCheck, others: Sequence[FileCheck]) -> Iterator[ProblemNote]:
     yield from (_note(problem, file) for problem in own.problems)
     for report in others:
         yield from (_note(problem, file) for problem in report.problems)
 
 
-def _note(problem: Problem, file: SetFile) -> ProblemNote:
+def _note(problem: Problem, file: ListedFile) -> ProblemNote:
     is_own = problem.file in {str(file.path), file.label}
     case = _CASE.match(problem.field) if is_own else None
     place = None if is_own else problem.file.removeprefix(str(file.path).removesuffix(file.label))
     return copy_fields(ProblemNote, problem, file=place, position=int(case[1]) if case else None)
 
 
-def _row(file: SetFile, loaded: LoadedSet) -> dict[str, object]:
+def _row(file: ListedFile, loaded: LoadedSet) -> dict[str, object]:
     source = loaded.source
     errors = sum(problem.severity == "error" for problem in loaded.problems)
     first = min(

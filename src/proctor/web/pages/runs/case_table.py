@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from proctor.common.inline_code import shorten_prose
 from proctor.reports.content.case_digest import is_repeated, reason_of
 from proctor.reports.content.case_words import LETTERS
-from proctor.reports.content.failure_causes import Cause
+from proctor.reports.content.failure_causes import FailureCause
 from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.case_result import undecided_reason
 from proctor.schema.results.run_result import CaseResult, Outcome
@@ -94,7 +94,7 @@ Changed = tuple[Direction | None, Outcome]
 """How a case changed, and its earlier outcome."""
 
 
-def case_row(position: int, case: CaseResult, cause: Cause | None) -> CaseRow:
+def case_row(position: int, case: CaseResult, cause: FailureCause | None) -> CaseRow:
     """Return the row of a case, without a change; `cause`: why it failed."""
     low, high = case.interval if is_repeated(case) else (None, None)
     return CaseRow.model_construct(

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from proctor.analysis.compare.sides import BriefCase, Key, Pairs, change_of, pair, side_cases
 from proctor.analysis.history.selected_runs import is_selection
 from proctor.reports.content.case_digest import CaseWarnings
-from proctor.reports.content.failure_causes import Cause, FailureGroup, cause_of, group_failures
+from proctor.reports.content.failure_causes import FailureCause, FailureGroup, cause_of, group_failures
 from proctor.reports.content.symbols import short_ids
 from proctor.runs.storage.queries import RunFilter
 from proctor.schema.analysis.comparison import CaseChange
@@ -142,7 +142,7 @@ def read_cases(store: Store, selected: SelectedRun) -> RunCases:
     """Read every case of a run and of the run with which it is compared once; no evidence is read."""
     result, rows = RunCases(), _Rows()
     run_id, judging = selected.stored.listed.run.run_id, selected.stored.judging
-    causes, earlier = list[Cause | None](), list[Cause | None]()
+    causes, earlier = list[FailureCause | None](), list[FailureCause | None]()
     cases = _collect_rows(store.verdicts(run_id, judging), causes, result.figures, rows)
     if selected.earlier is None:
         for _ in cases:
@@ -203,7 +203,7 @@ def _row_json(row: CaseRow) -> bytes:
 
 
 def _note_causes(
-    cases: Iterable[tuple[str, CaseResult]], causes: list[Cause | None]
+    cases: Iterable[tuple[str, CaseResult]], causes: list[FailureCause | None]
 ) -> Iterator[tuple[str, CaseResult]]:
     for content_hash, case in cases:
         causes.append(cause_of(case))
@@ -211,7 +211,7 @@ def _note_causes(
 
 
 def _collect_rows(
-    cases: Iterable[tuple[str, CaseResult]], causes: list[Cause | None], figures: Figures, rows: _Rows
+    cases: Iterable[tuple[str, CaseResult]], causes: list[FailureCause | None], figures: Figures, rows: _Rows
 ) -> Iterator[tuple[str, CaseResult]]:
     for position, (content_hash, case) in enumerate(cases):
         causes.append(cause_of(case))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from proctor.common.safe_text import shorten
-from proctor.reports.content.agent_matrix import Row, line_up
+from proctor.reports.content.agent_matrix import CaseByAgent, line_up
 from proctor.reports.content.case_digest import ks_of
 from proctor.reports.content.summary import passed_cases
 from proctor.schema.format.wire_model import PageModel
@@ -118,7 +118,7 @@ def _head(run: MatrixRun, result: RunResult) -> MatrixHead:
     )
 
 
-def _row(row: Row, places: Sequence[dict[int, int]]) -> MatrixRow:
+def _row(row: CaseByAgent, places: Sequence[dict[int, int]]) -> MatrixRow:
     cells = [
         None if case is None else _cell(case, row.metric, there[id(case)])
         for case, there in zip(row.cases, places, strict=True)

@@ -7,7 +7,7 @@ from itertools import takewhile
 from math import inf
 from typing import TYPE_CHECKING
 
-from proctor.reports.content.failure_causes import Cause, cause_of, group_failures
+from proctor.reports.content.failure_causes import FailureCause, cause_of, group_failures
 from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.score import Outcome
 from proctor.stats.intervals import ClusteredMean
@@ -99,7 +99,7 @@ def cause_trend(store: Store, name: str, judging: int | None = None) -> CauseTre
     )
 
 
-def _causes(store: Store, run_id: str, judging: int) -> Iterator[Cause]:
+def _causes(store: Store, run_id: str, judging: int) -> Iterator[FailureCause]:
     causes = (cause_of(case) for _, case in store.verdicts(run_id, judging))
     return (cause for cause in causes if cause is not None)
 

@@ -25,7 +25,7 @@ from proctor.common.async_tools import settle
 from proctor.common.error_text import safe_str
 from proctor.common.process_exit import contained_exits
 from proctor.engine.trial.event_recorder import copy_message, new_turn, record_turn
-from proctor.engine.trial.evidence_limits import Caps, EvidenceLimiter
+from proctor.engine.trial.evidence_limits import EvidenceLimiter, TurnCaps
 from proctor.engine.trial.failure_attribution import ReportedError
 from proctor.errors import AgentRaisedError
 from proctor.schema.evidence.event import Event
@@ -267,7 +267,7 @@ async def _record(agent: Agent, session: Session, turn: Turn, arrived: asyncio.E
     try:
         with contained_exits():
             async with asyncio.timeout(TURN_TIMEOUT):
-                await record_turn(events(), turn, session, EvidenceLimiter(Caps(), []))
+                await record_turn(events(), turn, session, EvidenceLimiter(TurnCaps(), []))
     except SystemExit as error:  # it would end the loop of all agents
         raise AgentRaisedError(f"the agent called sys.exit({error.code!r})", type="SystemExit") from None
     except KeyboardInterrupt:  # not a user's Ctrl-C, which reaches only the main thread

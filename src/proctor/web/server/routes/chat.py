@@ -16,7 +16,7 @@ from starlette.concurrency import run_in_threadpool
 
 from proctor.authoring.check_files import warning_texts
 from proctor.authoring.edit_eval_set import Added, add_cases
-from proctor.authoring.eval_set_files import SetFile
+from proctor.authoring.eval_set_files import ListedFile
 from proctor.authoring.record import case_of_talk
 from proctor.common.safe_text import has_lone_surrogate
 from proctor.common.secrets import hide_secrets
@@ -234,7 +234,7 @@ def _check_text(text: str) -> None:
         raise HTTPException(422, "the text has characters that no file can store (NUL, or a lone surrogate)")
 
 
-def _target(context: ContextDep, form: WantedCase) -> SetFile:
+def _target(context: ContextDep, form: WantedCase) -> ListedFile:
     """Return the file for the case; report the problems that would prevent writing it."""
     sets = edit_session(context).sets
     require_new_case_id(form.eval_id)
@@ -255,7 +255,7 @@ def _target(context: ContextDep, form: WantedCase) -> SetFile:
     return file
 
 
-def _write(file: SetFile, case: EvalCase) -> Added:
+def _write(file: ListedFile, case: EvalCase) -> Added:
     with lock_folder(file.path):
         return add_cases(file.path, [case])
 

@@ -16,7 +16,7 @@ from proctor.authoring import edit_case as cases, edit_header as heads
 from proctor.authoring.edit_case import check_case
 from proctor.authoring.edit_eval_set import create_eval_set
 from proctor.authoring.edit_text import check_text, replace_text, text_of
-from proctor.authoring.eval_set_files import SetFile
+from proctor.authoring.eval_set_files import ListedFile
 from proctor.errors import EvalFileError, SetupError
 from proctor.files.edit.editable_file import reason_not_editable
 from proctor.schema.format.wire_model import PageModel
@@ -103,7 +103,7 @@ def _change_file(
     context: ContextDep,
     eval_set: str,
     sent: object,
-    change: Callable[[SetFile], CaseSaved | EvalSetHead | EvalSetText],
+    change: Callable[[ListedFile], CaseSaved | EvalSetHead | EvalSetText],
     status: int = 200,
 ) -> Response:
     """Change the file of a set; respond with the new content, or with the reason for a refusal."""
@@ -123,7 +123,7 @@ def _change_version(
     eval_set: str,
     sent: object,
     if_match: str | None,
-    change: Callable[[SetFile, str], CaseSaved | EvalSetHead | EvalSetText],
+    change: Callable[[ListedFile, str], CaseSaved | EvalSetHead | EvalSetText],
 ) -> Response:
     """Change the file of a set; `change` receives the version that the client has read."""
     if (version := requested_version(if_match)) is None:
@@ -138,7 +138,10 @@ def _with_etag(response: Response, page: _Versioned) -> _Versioned:
 
 
 def _preview(
-    context: ContextDep, eval_set: str, value: dict[str, object], preview: Callable[[SetFile], cases.Draft]
+    context: ContextDep,
+    eval_set: str,
+    value: dict[str, object],
+    preview: Callable[[ListedFile], cases.EditPreview],
 ) -> CasePreview | Response:
     try:
         draft = preview(edit_session(context).sets.find(eval_set))
@@ -206,7 +209,7 @@ def save_eval_set_head(
 ) -> Response:
     """Change the keys of a set; its cases, and equal keys, keep their bytes in the file."""
 
-    def change(file: SetFile, version: str) -> EvalSetHead:
+    def change(file: ListedFile, version: str) -> EvalSetHead:
         may_go = draft.comments_may_go
         return head_page(heads.replace_head(file, draft.value, version=version, comments_may_go=may_go))
 
@@ -255,7 +258,7 @@ def save_eval_case(
 ) -> Response:
     """Change a case; its equal parts keep their bytes in the file."""
 
-    def change(file: SetFile, version: str) -> CaseSaved:
+    def change(file: ListedFile, version: str) -> CaseSaved:
         may_go = draft.comments_may_go
         return saved_case(
             cases.replace_case(file, case, draft.value, version=version, comments_may_go=may_go)
@@ -342,7 +345,7 @@ def save_eval_set_text(
 ) -> Response:
     """Replace the text of a set's file; a text that is not an eval set needs a confirmation."""
 
-    def change(file: SetFile, version: str) -> EvalSetText:
+    def change(file: ListedFile, version: str) -> EvalSetText:
         may_be = draft.unreadable_may_be
         return text_page(file, replace_text(file, draft.text, version=version, unreadable_may_be=may_be))
 

@@ -133,7 +133,7 @@ class _Update:
     end: LiveEnd | None = None
 
 
-class Rate:
+class Throughput:
     """Trials per second over a sliding window."""
 
     def __init__(self, window: float = _WINDOW) -> None:
@@ -181,7 +181,7 @@ class Follower:
         self._last: Standing | None = None
         self._costs: dict[int, float | None] = {}
         self._newest: OrderedDict[int, bytes] = OrderedDict()
-        self._rate = Rate()
+        self._rate = Throughput()
         self._notified_at = 0.0
         self.version = 0
         """Counts the updates, so that a listener can wait for the next one."""

@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from proctor.authoring.eval_set_files import SetFile
+from proctor.authoring.eval_set_files import ListedFile
 from proctor.common.secrets import hide_secrets
 from proctor.engine.run_options import OPTIONS
 from proctor.errors import EvalFileError, SetupError, UnknownNameError
@@ -169,7 +169,9 @@ def _some(names: list[str]) -> str:
     return f"{text} and {len(names) - 5} more cases" if len(names) > 5 else text
 
 
-def _file_of_case(manifest: Manifest, planned: list[PlannedCase], context: ServerContext) -> SetFile | None:
+def _file_of_case(
+    manifest: Manifest, planned: list[PlannedCase], context: ServerContext
+) -> ListedFile | None:
     """Return the file of the project that has the case; `None` if it is not there any more."""
     case = planned[0]
     path = next((one.path for one in manifest.sets if one.eval_set_id == case.eval_set_id), None)
@@ -182,7 +184,7 @@ def _file_of_case(manifest: Manifest, planned: list[PlannedCase], context: Serve
 
 
 def _run_or_newest(
-    store: Store, run: str | None, file: SetFile, context: ServerContext
+    store: Store, run: str | None, file: ListedFile, context: ServerContext
 ) -> tuple[Manifest | None, list[str]]:
     """Return the manifest of a run, or of the newest run of a file, and a note if the run is not in the store."""
     if run is not None:
@@ -195,7 +197,7 @@ def _run_or_newest(
     return newest, [f"Run {run} is not in the store: {instead} instead."]
 
 
-def _newest_run(store: Store, file: SetFile, context: ServerContext) -> Manifest | None:
+def _newest_run(store: Store, file: ListedFile, context: ServerContext) -> Manifest | None:
     """Return the manifest of the newest run with cases of a file."""
     try:
         set_id = edit_session(context).loader.source(file).eval_set_id

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from proctor.common.safe_text import shorten
 from proctor.errors import EvalFileError, ProctorError, UnknownNameError
-from proctor.files.eval_sets.documents import CONFIG_KEYS, Kind, kind, read_bytes, read_document
+from proctor.files.eval_sets.documents import CONFIG_KEYS, DocumentKind, kind, read_bytes, read_document
 from proctor.files.eval_sets.selectors import CONFIG_NAMES, SET_SUFFIXES
 from proctor.files.eval_sets.source import load_eval_set
 from proctor.runs.setup.settings import find_config, load_settings
@@ -107,7 +107,7 @@ def _has_config(path: Path) -> bool | None:
     try:
         data = read_bytes(path, path.name, limit=_LARGEST_CONFIG)
         may_be = any(mark in data for mark in _CONFIG_MARKS)
-        return may_be and kind(read_document(path).value, path.name) is Kind.CONFIG
+        return may_be and kind(read_document(path).value, path.name) is DocumentKind.CONFIG
     except EvalFileError:
         return None
 

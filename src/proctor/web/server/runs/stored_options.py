@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from proctor.engine.run_options import OPTIONS, Group
+from proctor.engine.run_options import OPTIONS, OptionGroup
 from proctor.engine.trial.conversation import HOOKS
 from proctor.runs.setup.judge_and_user import is_function
 from proctor.runs.setup.settings import Settings
@@ -52,8 +52,8 @@ def _other_options(manifest: Manifest) -> dict[str, Any]:
         if (option := OPTIONS.get(name)) is not None
         and value != option.default
         and name not in StartRun.model_fields
-        and (bool(option.flags) or option.group in (Group.TRIALS, Group.SCORING))
-        and (option.group is not Group.CASES or name == "agent_name")
+        and (bool(option.flags) or option.group in (OptionGroup.TRIALS, OptionGroup.SCORING))
+        and (option.group is not OptionGroup.CASES or name == "agent_name")
     }
 
 
