@@ -159,7 +159,8 @@ class _WithExamples(click.Command):
         self.examples = examples.strip("\n")
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the examples, each command on one line; a comment that has no room next to it is below it."""
+        """Write the epilog and the examples, each command on one line; a comment that has no room next to it is below it."""
+        super().format_epilog(ctx, formatter)
         if self.examples:
             with formatter.section("Examples"):
                 for line in self.examples.splitlines():

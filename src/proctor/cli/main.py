@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from proctor.cli.command_base import begin, common_options
-from proctor.cli.messages import SETUP_ERROR, exit_code_of
+from proctor.cli.messages import report_error
 from proctor.cli.own_process import (
     duplicate_streams,
     enable_garbage_collector,
@@ -24,6 +24,7 @@ from proctor.cli.own_process import (
 from proctor.common.registry import load_object
 from proctor.common.version import __version__
 from proctor.errors import RunInUseError, did_you_mean
+from proctor.schema.results.exit_code import EXIT_CODES, ExitCode
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -183,7 +184,7 @@ class LazyGroup(click.Group):
         standalone_mode: bool = True,
         **extra: Any,
     ) -> Any:
-        """Run a command; turn every exception into a message and an exit code (see `errors.exit_code_of`)."""
+        """Run a command; turn every exception into a message and an exit code (see `report_error`)."""
         words = sys.argv[1:] if args is None else list(args)
         begin(words)
         if "_PROCTOR_COMPLETE" in os.environ:  # a shell requests completions
@@ -201,11 +202,11 @@ class LazyGroup(click.Group):
         except click.exceptions.Exit as done:
             return done.exit_code
         except BaseException as error:  # noqa: BLE001  (the outermost handler: no error may end in a traceback or in exit code 1)
-            code = exit_code_of(error)
-            if code == SETUP_ERROR:
+            code = report_error(error)
+            if code == ExitCode.CONFIGURATION_ERROR:
                 _record_attempt(words, error)
             return code
-        return 0
+        return ExitCode.PASSED
 
 
 _ATTEMPTS = ("eval", "score", "score-trace", "resume", "import")
@@ -258,7 +259,7 @@ def _version(ctx: click.Context, _: click.Parameter, value: bool) -> None:  # no
         ctx.exit()
 
 
-@click.group(cls=LazyGroup, context_settings=CONTEXT, invoke_without_command=True)
+@click.group(cls=LazyGroup, context_settings=CONTEXT, invoke_without_command=True, epilog=EXIT_CODES)
 @click.option(
     "--version", is_flag=True, callback=_version, expose_value=False, is_eager=True, help="Show the version."
 )
@@ -275,9 +276,6 @@ def cli(ctx: click.Context) -> None:
     `proctor COMMAND --help` explains a command. Settings in proctor.toml or [tool.proctor] of
     pyproject.toml make a bare `proctor eval` work. Completion in bash (also zsh, fish):
     eval "$(_PROCTOR_COMPLETE=bash_source proctor)"
-
-    Exit codes: 0 passed, 1 failed, 2 usage or configuration error (nothing
-    was run), 3 error, 4 inconclusive, 130 interrupted, 143 terminated.
     """
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())
@@ -295,10 +293,10 @@ def main() -> None:
     read_arguments_from_stdin()
     duplicate_streams()
     guard_exit()
+    code: int = ExitCode.ERROR  # cli.main always exits; if it returned, that must not look like success
     try:
         cli.main(prog_name="proctor")
     except SystemExit as done:
-        code = done.code if isinstance(done.code, int) else 3
-    else:
-        code = 3  # unreachable: cli.main always exits; if it returned, that must not look like success
+        if isinstance(done.code, int):
+            code = done.code
     exit_process(code)

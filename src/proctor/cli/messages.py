@@ -1,8 +1,4 @@
-"""Messages of the command line: errors with their exit codes, and prompts.
-
-Exit codes: 0 passed, 1 failed, 2 usage or configuration error (nothing was run), 3 error, 4 inconclusive,
-130 interrupted (Ctrl-C), 143 terminated.
-"""
+"""Messages of the command line: errors with their exit codes, and prompts."""
 
 from __future__ import annotations
 
@@ -18,10 +14,8 @@ from proctor.cli.own_process import report_problems
 from proctor.common.error_text import safe_str, traceback_text
 from proctor.common.safe_text import clean
 from proctor.errors import ProctorError, SetupError, SetupProblems, UnknownNameError
+from proctor.schema.results.exit_code import ExitCode
 
-SETUP_ERROR = 2
-ERROR = 3
-INTERRUPTED = 130
 _MARGIN = "       "
 _PLACE = re.compile(r"^(\S.*?:\d+:\d+): error: ")
 _STARTS_WITH_PLACE = re.compile(r"^\S.*?:\d+:\d+: ")
@@ -35,21 +29,21 @@ class Stopped(Exception):  # noqa: N818  (not an error: the user or the system r
         super().__init__(f"stopped with exit code {code}")
 
 
-def exit_code_of(error: BaseException) -> int:
+def report_error(error: BaseException) -> int:
     """Print the message for `error` to stderr and return the exit code, which is never 0 or 1."""
     if isinstance(error, click.ClickException):
         return _usage(error)
     if isinstance(error, (KeyboardInterrupt, click.Abort)):
         notify("interrupted")
-        return INTERRUPTED
+        return ExitCode.INTERRUPTED
     if isinstance(error, Stopped):
         return error.code
     if isinstance(error, SetupError):
         report_problems(problems_of(error))
         show_setup_error(error)
-        return SETUP_ERROR
+        return ExitCode.CONFIGURATION_ERROR
     if isinstance(error, BrokenPipeError):
-        return ERROR
+        return ExitCode.ERROR
     return _report_bug(error)
 
 
@@ -84,7 +78,7 @@ def _usage(error: click.ClickException) -> int:
     text = f"error: {error.format_message()}"
     ctx = error.ctx if isinstance(error, click.UsageError) else None
     notify(f"{text}\n{_MARGIN}See: {ctx.command_path} --help" if ctx else text)
-    return SETUP_ERROR
+    return ExitCode.CONFIGURATION_ERROR
 
 
 def _report_bug(error: BaseException) -> int:
@@ -99,7 +93,7 @@ def _report_bug(error: BaseException) -> int:
         )
     if common().verbose:
         notify(_indent(traceback_text(error)))
-    return ERROR
+    return ExitCode.ERROR
 
 
 def _block(text: str) -> str:

@@ -21,6 +21,7 @@ from proctor.runs.output_guard import OutputGuard
 from proctor.runs.setup.settings import Settings
 from proctor.runs.storage.open import is_for_results, kept_stores, open_store
 from proctor.schema.evidence.trial import CONFIGURATION, Failure, FailureKind
+from proctor.schema.results.exit_code import ExitCode
 from proctor.schema.results.run_result import RunResult
 
 if TYPE_CHECKING:
@@ -269,7 +270,11 @@ def write_nothing_run(
 
     If a report format fails without cases (a plug-in may expect them), write `text` to its file instead.
     """
-    options = ReportOptions(color=False, exit_code=0 if is_empty else 2, note=text if is_empty else "")
+    options = ReportOptions(
+        color=False,
+        exit_code=ExitCode.PASSED if is_empty else ExitCode.CONFIGURATION_ERROR,
+        note=text if is_empty else "",
+    )
     for output in outputs:
         try:
             _write(output, runs, stdout, options)

@@ -16,6 +16,7 @@ from typing import Any, NoReturn, TextIO
 
 from proctor.common.safe_text import clean
 from proctor.errors import SetupError
+from proctor.schema.results.exit_code import ExitCode
 
 _exit = os._exit  # saved before code under test can replace it
 _LAST_WORDS = 2.0  # seconds that exit handlers may take while other threads run
@@ -118,7 +119,7 @@ def _divert(source: int, target: int) -> None:
 class _Ending:
     """End of the process. Code under test may call `os._exit` or `os.exec…`; this must never look like a verdict."""
 
-    code = 3
+    code: int = ExitCode.ERROR
     process = 0
 
     def guard(self, function: Callable[..., NoReturn]) -> Callable[..., NoReturn]:

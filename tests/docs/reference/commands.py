@@ -10,10 +10,8 @@ import click
 
 from proctor.cli.command_base import OTHER
 from proctor.cli.main import COMMANDS, SECTIONS, cli
-from proctor.cli.messages import INTERRUPTED, SETUP_ERROR
 from proctor.common.registry import load_object
-from proctor.schema.results.run_result import CaseResult, RunResult
-from proctor.schema.results.score import Outcome
+from proctor.schema.results.exit_code import MEANINGS
 from tests.docs.reference.docstrings import escape, table
 
 FOLDER = "reference/commands"
@@ -64,6 +62,8 @@ def _command(command: click.Command, name: str, level: str) -> Iterator[str]:
     yield from _paragraphs(command.help or "")
     if not isinstance(command, click.Group):
         yield from _options(command, lambda section: section != OTHER)
+    if command.epilog:
+        yield from _paragraphs(command.epilog)
     if examples := getattr(command, "examples", ""):
         yield f"Examples:\n\n```text\n{examples}\n```\n"
     if isinstance(command, click.Group):
@@ -100,33 +100,15 @@ def _options(command: click.Command, shows: Callable[[str], bool]) -> Iterator[s
 # --- Exit codes -------------------------------------------------------------------------------------------------------
 
 
-def _code(outcome: Outcome) -> int:
-    return RunResult("agent", [CaseResult("set", "case", outcome)]).exit_code
-
-
-CODES: dict[int | str, str] = {
-    _code(Outcome.PASSED): "passed: every case passed",
-    _code(Outcome.FAILED): "failed: at least one case failed",
-    SETUP_ERROR: "usage or configuration error: nothing was run, and the message names every problem",
-    _code(
-        Outcome.ERROR
-    ): "error: something that a verdict needs could not be computed, or not everything was run",
-    _code(Outcome.INCONCLUSIVE): "inconclusive: the trials are too few for the requested confidence",
-    INTERRUPTED: "interrupted with Ctrl-C; `proctor resume` runs the rest",
-    "143, 129": "terminated, or the terminal was closed; `proctor resume` runs the rest",
-}
-"""The meaning of each exit code."""
-
-
 def _exit_codes() -> Iterator[str]:
     yield "# Exit codes\n"
     yield "`make reference` writes this page from the code. The exit code of a command does not depend on reports or output options.\n"
-    rows = [[str(code), meaning] for code, meaning in CODES.items()]
-    yield table(["code", "meaning"], rows)
+    rows = [[str(code), code.label, meaning] for code, meaning in MEANINGS.items()]
+    yield table(["code", "name", "meaning"], rows)
     yield "If cases have different outcomes, *failed* takes precedence over *error*, and *error* over *inconclusive*."
     yield "[Verdicts](../explanation/verdicts.md) describes how they are decided.\n"
     yield "## Of each command\n"
-    yield "The other commands exit with 0, or with 2 and 3 as above.\n"
+    yield "`eval` has those above. Commands that are not listed exit with 0, or with 2 and 3 as above.\n"
     rows = [
         [f"[`{name}`]({_link(name)})", found[1]]
         for name, command in _all_commands()

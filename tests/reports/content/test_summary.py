@@ -192,7 +192,7 @@ def test_what_a_turn_took_is_the_mean_of_what_is_known() -> None:
     ("outcomes", "code"), [([P, P], 0), ([P, F], 1), ([E, F], 1), ([P, E], 3), ([P, U], 4), ([], 3)]
 )
 def test_the_exit_code_of_several_runs_is_that_of_the_worst(outcomes: list[Outcome], code: int) -> None:
-    assert summary.exit_code([of(outcome) for outcome in outcomes]) == code
+    assert summary.exit_code_of_runs([of(outcome) for outcome in outcomes]) == code
 
 
 def test_warnings_are_grouped() -> None:

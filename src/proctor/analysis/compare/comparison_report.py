@@ -62,6 +62,7 @@ from proctor.schema.analysis.comparison import (
     Measured,
     Trials,
 )
+from proctor.schema.results.exit_code import ExitCode
 from proctor.schema.results.score import Outcome, score_text
 
 MOST = 50
@@ -421,6 +422,8 @@ WRITERS: dict[str, Writer] = {
 
 
 write_comparison_error = partial(
-    write_error_report, what="not compared", data={"version": VERSION, "outcome": "error", "exit_code": 2}
+    write_error_report,
+    what="not compared",
+    data={"version": VERSION, "outcome": "error", "exit_code": ExitCode.CONFIGURATION_ERROR},
 )
 """Writes why there is no comparison, as the report of a name: one of `WRITERS` or `html`."""

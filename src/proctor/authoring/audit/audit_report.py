@@ -55,6 +55,7 @@ from proctor.schema.analysis.audit_result import (
     SetAudit,
     fate_data,
 )
+from proctor.schema.results.exit_code import ExitCode
 
 FAMILY_WORDS = {
     AGENTS: "agents that do nothing",
@@ -112,7 +113,9 @@ WRITERS: dict[str, Writer] = {
 """What writes an audit as a report, by the name of the report."""
 
 write_audit_error = partial(
-    write_error_report, what="not audited", data={"version": 1, "outcome": "error", "exit_code": 2}
+    write_error_report,
+    what="not audited",
+    data={"version": 1, "outcome": "error", "exit_code": ExitCode.CONFIGURATION_ERROR},
 )
 """Writes why there is no audit, as the report of a name: one of `WRITERS` or `html`."""
 

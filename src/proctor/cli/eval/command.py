@@ -11,6 +11,7 @@ from proctor.cli.command_base import SHOW, SectionedCommand, argument, common_op
 from proctor.cli.own_process import enable_garbage_collector
 from proctor.cli.run_flags import run_options
 from proctor.engine.run_options import OPTIONS, OptionGroup
+from proctor.schema.results.exit_code import EXIT_CODES
 
 ADK = "As in ADK"
 
@@ -62,7 +63,7 @@ def _eval_options(command: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
-@click.command("eval", cls=SectionedCommand, examples=EXAMPLES)
+@click.command("eval", cls=SectionedCommand, epilog=EXIT_CODES, examples=EXAMPLES)
 @argument("words", nargs=-1, metavar="[AGENT] [SET[:CASE,CASE]]...", completes="AGENT SET")
 @_eval_options
 @click.pass_context
@@ -75,9 +76,6 @@ def eval_command(ctx: click.Context, /, words: tuple[str, ...], **options: Any) 
     the agent's folder; `file.json:case_1,case_2` runs only these cases. What is left out comes from
     proctor.toml or [tool.proctor] of pyproject.toml; without a SET anywhere, the sets in the agent's
     folder run.
-
-    Exit codes: 0 every case passed (or a shard is empty, or no case has changed), 1 a case failed,
-    2 configuration error, nothing was run, 3 something could not be computed, 4 inconclusive.
     """
     from proctor.cli.eval.eval_request import run_and_show, show_estimate
 

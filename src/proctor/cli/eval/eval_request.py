@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 from proctor.cli.command_base import common, terminal_options
 from proctor.cli.eval.execution import Execution, Start
-from proctor.cli.eval.run_verdict import carry_out_against, carry_out_part, code_after_empty_part
+from proctor.cli.eval.joint_execution import carry_out_against, carry_out_part, code_after_empty_part
 from proctor.cli.messages import notify, problems_of
 from proctor.cli.outputs import (
     NOWHERE,
@@ -46,6 +46,7 @@ from proctor.runs.setup.settings import (
     relative_to_working_folder,
 )
 from proctor.runs.storage.open import is_for_results, project_store
+from proctor.schema.results.exit_code import ExitCode
 from proctor.schema.results.run_result import RunResult
 
 if TYPE_CHECKING:
@@ -366,7 +367,7 @@ def _report_nothing_to_run(why: str, request: EvalRequest, stdout: TextIO) -> in
     note = f"nothing to run: {why}"
     notify(f"{note}; the reports are empty" if request.outputs else note)
     write_nothing_run(request.outputs, [], stdout, note, is_empty=True)
-    return 0
+    return ExitCode.PASSED
 
 
 def _evaluation(request: EvalRequest) -> Start:
@@ -422,7 +423,7 @@ def show_estimate(words: Sequence[str], options: Mapping[str, Any]) -> int:
         request = EvalRequest(words, unkept, settings, earlier=store)
         if request.is_empty:
             notify(f"nothing to run: every case passed in {options['failed']}")
-            return 0
+            return ExitCode.PASSED
         for agent in request.selection.agents:
             try:
                 # an estimate joins no run
@@ -439,4 +440,4 @@ def show_estimate(words: Sequence[str], options: Mapping[str, Any]) -> int:
                 stdout.write(f"{agent}\n")
             write_estimate(estimate, stdout)
     sys.stdout.flush()
-    return 0
+    return ExitCode.PASSED

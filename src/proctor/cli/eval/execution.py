@@ -13,16 +13,17 @@ from contextlib import contextmanager, suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TextIO, TypeVar
 
-from proctor.cli.messages import ERROR, notify, show_setup_error
+from proctor.cli.messages import notify, show_setup_error
 from proctor.cli.outputs import RunOutput, RunTargets, report_for, write_outputs
 from proctor.cli.own_process import end_now, preserve_import_path, report_run
 from proctor.engine.execution.run_control import CANCELLED_FROM_WITHIN, DRAIN, StopRequest, abandon_tasks
 from proctor.errors import EvalError, ProctorError, StoreError
 from proctor.reports.base import ReportOptions, is_terminal
 from proctor.reports.content.case_digest import TELLING, WorstCases
-from proctor.reports.content.summary import exit_code, passed_share
+from proctor.reports.content.summary import exit_code_of_runs, passed_share
 from proctor.reports.terminal.progress import watch
 from proctor.runs.storage.open import store_option
+from proctor.schema.results.exit_code import ExitCode
 from proctor.schema.results.run_result import CaseResult, Outcome, RunKind, RunResult
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ class Execution:
         """Whether stdout has only the terminal report, and no other report."""
         self.after_runs: Callable[[Sequence[RunResult]], None] = lambda _: None
         """Called after the result has been shown, unless the run was interrupted."""
-        self.code_of: Callable[[Sequence[RunResult]], int] = exit_code
+        self.code_of: Callable[[Sequence[RunResult]], int] = exit_code_of_runs
         """Returns the exit code for the runs."""
         self.resume_hint: Callable[[RunResult], str] = lambda run: resume_hint.format(
             run=run.run_id, store=store_option(targets.store)
@@ -84,7 +85,7 @@ class Execution:
                 raise
             # the store failed while its result was read: do not report that nothing was run
             show_setup_error(error)
-            return ERROR
+            return ExitCode.ERROR
 
     def _carried_out(self, start: Start) -> int:
         request = StopRequest()
@@ -118,7 +119,7 @@ class Execution:
         self.after_runs(runs)
         self._report_poor_audits(runs)
         self._suggest_next_command(runs, code)
-        return code if is_written or code == 1 else ERROR
+        return code if is_written or code == ExitCode.FAILED else ExitCode.ERROR
 
     def _code_or_problem(self, runs: Sequence[RunResult]) -> tuple[int | None, ProctorError | None]:
         """Return the exit code, or the error that is raised once the reports, with the code of the outcomes, are written."""
@@ -319,7 +320,6 @@ NOTHING_RUN = "interrupted: nothing was run"
 GRACE = 5.0
 """Seconds that a run has to end in order, after the time limit for its current trials."""
 _TIDY = 1.0  # seconds for cancelled tasks that an agent has left behind
-_CODES = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
 _NAMES = {signal.SIGINT: "Ctrl-C", signal.SIGTERM: "SIGTERM", signal.SIGHUP: "SIGHUP"}
 
 
@@ -362,15 +362,14 @@ class Stop:
     def _handle(self, number: int) -> None:
         if self.code is not None:
             self._end()
-        signalled = signal.Signals(number)
-        self.code = _CODES[signalled]
+        self.code = ExitCode(128 + number)  # the convention of shells
         if not self._has_begun():
             try:
                 notify(self._before_run())
             except RuntimeError:  # the signal has interrupted a write to stderr
                 os.write(2, f"{self._before_run()}\n".encode())
             end_now(self.code)
-        self._request(_NAMES[signalled])
+        self._request(_NAMES[signal.Signals(number)])
         timer = threading.Timer(DRAIN + GRACE, self._end)
         timer.daemon = True
         timer.start()
@@ -383,7 +382,7 @@ class Stop:
         """End the process immediately; reported cases are already on disk."""
         with suppress(Exception):
             self._farewell()
-        end_now(self.code or ERROR)
+        end_now(self.code or ExitCode.ERROR)
 
     @contextmanager
     def listening(self) -> Iterator[None]:
@@ -391,7 +390,7 @@ class Stop:
         if threading.current_thread() is not threading.main_thread():
             yield
             return
-        signals = [number for number in _CODES if signal.getsignal(number) is not signal.SIG_IGN]
+        signals = [number for number in _NAMES if signal.getsignal(number) is not signal.SIG_IGN]
         before = {number: signal.signal(number, self) for number in signals}
         try:
             yield

@@ -94,7 +94,7 @@ def resume(ctx: click.Context, /, run: str | None, **options: Any) -> None:
 
 def _resume(run: str | None, options: dict[str, Any], executions: list[Execution]) -> int:
     from proctor.cli.eval.execution import Execution
-    from proctor.cli.eval.run_verdict import carry_out_against, shared_resume_hint
+    from proctor.cli.eval.joint_execution import carry_out_against, shared_resume_hint
     from proctor.cli.messages import notify
     from proctor.cli.outputs import store_of
     from proctor.cli.own_process import reserve_stdout

@@ -21,6 +21,7 @@ from proctor.cli.eval.eval_request import select_agents_and_sets
 from proctor.cli.messages import Stopped, notify
 from proctor.files.eval_sets.selectors import CONFIG_NAMES, split_existing
 from proctor.runs.setup.settings import PYPROJECT, SETTINGS_FILE, load_settings, prepare_process, project_root
+from proctor.schema.results.exit_code import ExitCode
 
 _PAUSE = 0.3
 """Seconds between two polls."""
@@ -47,13 +48,13 @@ def watch(words: Sequence[str], options: Mapping[str, Any]) -> int:
             _run_once(command, files, folders)
     except KeyboardInterrupt:
         notify("stopped watching")
-        return 130
+        return ExitCode.INTERRUPTED
     finally:
         signal.signal(signal.SIGTERM, before)
 
 
 def _stop(_number: int, _frame: FrameType | None) -> None:
-    raise Stopped(143)
+    raise Stopped(ExitCode.TERMINATED)
 
 
 def _run_once(command: Sequence[str], files: Sequence[Path], folders: Sequence[Path]) -> None:

@@ -21,6 +21,7 @@ from proctor.cli.file_changes import show_difference
 from proctor.cli.messages import notify
 from proctor.common.safe_text import clean, count_text
 from proctor.errors import SetupError
+from proctor.schema.results.exit_code import ExitCode
 
 if TYPE_CHECKING:
     from proctor.authoring.adopt_adk import AdkComparison, AdkSurvey, Compared, Rewritten
@@ -77,11 +78,11 @@ def adopt(folder: Path, *, write: bool, run_agents: bool) -> None:
         _show_differences_from_adk(run, earlier_outcomes)
     broken = [one for one in survey_result.files if not one.usable]
     if broken:
-        click.get_current_context().exit(1)
+        click.get_current_context().exit(ExitCode.FAILED)
     if runs:
-        from proctor.reports.content.summary import exit_code
+        from proctor.reports.content.summary import exit_code_of_runs
 
-        click.get_current_context().exit(exit_code(runs))
+        click.get_current_context().exit(exit_code_of_runs(runs))
 
 
 # --- Files found -------------------------------------------------------------------------------------------------------

@@ -27,6 +27,7 @@ from proctor.cli.outputs import HTML, ResultOutput, ResultReports, output_guard,
 from proctor.cli.run_flags import run_options
 from proctor.errors import SetupError
 from proctor.runs.storage.open import store_url
+from proctor.schema.results.exit_code import ExitCode
 from proctor.stores.open import split_url
 
 if TYPE_CHECKING:
@@ -35,8 +36,6 @@ if TYPE_CHECKING:
     from proctor.schema.analysis.audit_result import AuditResult
 
 HOW = "How to audit"
-FAILED, NOTHING = 1, 3
-"""Exit codes: the share that is caught is below --fail-under, or the audit is worse than --baseline; no mutant could be scored."""
 
 JUDGED = "judge", "max_judge_calls", "max_cost"
 """A judge is asked if one of these is given."""
@@ -204,10 +203,10 @@ def _exit_code(audit: AuditResult, fail_under: float | None, change: AuditChange
     from proctor.authoring.audit.audit_sentence import shortfall
 
     if change is not None and change.is_worse:
-        return FAILED
+        return ExitCode.FAILED
     if audit.score.share is None:
-        return NOTHING
+        return ExitCode.ERROR
     if fail_under is not None and (problem := shortfall(audit, fail_under)):
         notify(f"--fail-under: {problem}")
-        return FAILED
-    return 0
+        return ExitCode.FAILED
+    return ExitCode.PASSED

@@ -17,11 +17,11 @@ from proctor.cli.command_base import (
 from proctor.cli.file_changes import show_audit, show_changes
 from proctor.cli.messages import is_sure, notify, show_setup_error
 from proctor.common.safe_text import clean, count_text
+from proctor.schema.results.exit_code import ExitCode
 
 if TYPE_CHECKING:
     from proctor.authoring.bless import Blessing
 
-SOME_REFUSED = 1
 WHICH, HOW = "Which cases", "How"
 
 EXAMPLES = """
@@ -81,7 +81,7 @@ def bless(
     elif not dry_run:
         _write(changing, yes=yes)
     if refused:
-        click.get_current_context().exit(SOME_REFUSED)
+        click.get_current_context().exit(ExitCode.FAILED)
 
 
 def _write(changing: list[Blessing], *, yes: bool) -> None:

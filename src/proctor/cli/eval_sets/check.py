@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 import click
 
 from proctor.cli.command_base import SectionedCommand, argument, common, common_options, option
-from proctor.cli.messages import SETUP_ERROR
 from proctor.cli.run_flags import run_option, run_options
 from proctor.common.safe_text import clean, clean_json, count_text
 from proctor.engine.run_options import OptionGroup
 from proctor.errors import SetupError
+from proctor.schema.results.exit_code import ExitCode
 
 if TYPE_CHECKING:
     from proctor.files.eval_sets.file_problems import FileCheck
@@ -87,7 +87,8 @@ def check(
     lines = [_as_json(reports)] if as_json else map(clean, _as_text(reports))
     for line in lines:
         click.echo(line)
-    ctx.exit(0 if all(report.usable for report in reports) else SETUP_ERROR)
+    is_usable = all(report.usable for report in reports)
+    ctx.exit(ExitCode.PASSED if is_usable else ExitCode.CONFIGURATION_ERROR)
 
 
 def _in_folders(files: Sequence[str], accepted: Mapping[str, bool]) -> Iterator[FileCheck]:

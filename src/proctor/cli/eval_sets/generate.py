@@ -14,14 +14,13 @@ from proctor.cli.file_changes import show_audit
 from proctor.cli.messages import notify
 from proctor.common.safe_text import clean, count_text
 from proctor.errors import SetupError
+from proctor.schema.results.exit_code import ExitCode
 
 if TYPE_CHECKING:
     from proctor.schema.format.case import ConversationScenario, SessionInput
     from proctor.schema.format.persona import UserPersona
     from proctor.simulation.generate_scenarios import Generated
 
-FEWER, NOTHING = 1, 3
-"""Exit codes: the model wrote fewer scenarios than requested; it wrote none."""
 _WIDTH = 100
 _UNDECIDED = "add what decides them: a final state, rules or rubrics in each case, or a metric for scenarios in the config"
 
@@ -59,7 +58,9 @@ def generate_and_keep(agent: str, out: Path | None, options: Mapping[str, Any]) 
             )
         stdout.flush()
     _report_generation(generated)
-    return 0 if not generated.problem else FEWER if generated.scenarios else NOTHING
+    if not generated.problem:
+        return ExitCode.PASSED
+    return ExitCode.FAILED if generated.scenarios else ExitCode.ERROR
 
 
 def _wish(options: Mapping[str, Any]) -> dict[str, Any]:

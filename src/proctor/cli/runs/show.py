@@ -25,9 +25,10 @@ from proctor.cli.command_base import (
     store_option,
     terminal_options,
 )
-from proctor.cli.messages import ERROR, notify
+from proctor.cli.messages import notify
 from proctor.common.safe_text import clean_json
 from proctor.errors import SetupError, UnknownNameError
+from proctor.schema.results.exit_code import ExitCode
 
 if TYPE_CHECKING:
     from proctor.reports.content.case_data import StoredCase
@@ -109,7 +110,7 @@ def show(run: str, case: str | None, *, store: str | None, **options: Any) -> No
     with CASE the mutants that survive: what was recorded, what was planted, and why the case passes.
 
     Exit codes: 0 it was shown (whatever the verdict was), 2 there is no such run or case;
-    with --wait: 0 passed, 1 failed, 3 error or not complete in time, 4 inconclusive.
+    with --wait: as `proctor eval`, and 3 if the run is not complete in time.
     """
     from proctor.cli.outputs import output_guard, reported_errors
 
@@ -132,7 +133,7 @@ def show_run(name: str, store_url: str | None, options: Mapping[str, Any], stdou
             although the last attempt to run failed.
     """
     from proctor.cli.outputs import output_guard, parse_outputs, write_outputs
-    from proctor.reports.content.summary import exit_code
+    from proctor.reports.content.summary import exit_code_of_runs
     from proctor.runs.storage.join_run import wait_for_end
     from proctor.runs.storage.open import open_runs
     from proctor.schema.results.manifest import judging_number
@@ -147,7 +148,7 @@ def show_run(name: str, store_url: str | None, options: Mapping[str, Any], stdou
         run_id = _find(store, name, is_for_people=not outputs)
         if store.record(run_id).kind is RunKind.AUDIT:
             _show_audit(store, run_id, None, options, stdout)
-            return 0
+            return ExitCode.PASSED
         late = wait_for_end(store, run_id, options["wait_timeout"]) if options["wait"] else ""
         judging = judging_number(store.judgings(run_id), options["judging"])
         result = store.load(run_id, judging)
@@ -156,11 +157,11 @@ def show_run(name: str, store_url: str | None, options: Mapping[str, Any], stdou
         if not write_outputs(
             outputs, [result], stdout, verbose=bool(common().verbose), store=store, judging=judging
         ):
-            return ERROR
+            return ExitCode.ERROR
     if late:
         notify(late)
-        return ERROR
-    return exit_code([result]) if options["wait"] else 0
+        return ExitCode.ERROR
+    return exit_code_of_runs([result]) if options["wait"] else ExitCode.PASSED
 
 
 def _find(store: Store, name: str, *, is_for_people: bool) -> str:

@@ -11,6 +11,7 @@ import click
 from proctor.cli.command_base import SectionedCommand, SectionedGroup, argument, common_options, option
 from proctor.cli.print_lines import print_lines
 from proctor.cli.run_flags import run_option
+from proctor.schema.results.exit_code import ExitCode
 
 if TYPE_CHECKING:
     from proctor.runs.conformance.check_agent import Finding
@@ -91,7 +92,8 @@ def check(
             click.echo(_json_of(findings), file=stdout)
         else:
             print_lines(_lines(findings), stdout)
-    ctx.exit(int(any(finding.fit is Fit.FAILED for finding in findings)))
+    has_failed = any(finding.fit is Fit.FAILED for finding in findings)
+    ctx.exit(ExitCode.FAILED if has_failed else ExitCode.PASSED)
 
 
 def _lines(findings: list[Finding]) -> list[str]:

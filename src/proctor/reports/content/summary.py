@@ -195,7 +195,7 @@ def points(difference: float) -> str:
     return "0" if text in {"+0", "-0"} else text
 
 
-def exit_code(runs: Sequence[RunResult]) -> int:
+def exit_code_of_runs(runs: Sequence[RunResult]) -> int:
     """Return the exit code of several runs together: that of the worst outcome; nothing run is an error.
 
     A run that could not continue (the store could not be written) is one, too.

@@ -14,7 +14,7 @@ from proctor.common.safe_text import clean
 from proctor.common.version import __version__
 from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content.case_digest import reason_of
-from proctor.reports.content.summary import exit_code, fault_data, rate_of_run, spent_data
+from proctor.reports.content.summary import exit_code_of_runs, fault_data, rate_of_run, spent_data
 from proctor.reports.formats.json_text import (
     Write,
     earlier_data,
@@ -58,7 +58,7 @@ class JsonReport:
         if options.note:
             write(f'"note": {json.dumps(clean(options.note))},\n')
         write(
-            f'"exit_code": {exit_code(runs) if options.exit_code is None else options.exit_code},\n"runs": ['
+            f'"exit_code": {exit_code_of_runs(runs) if options.exit_code is None else options.exit_code},\n"runs": ['
         )
         for index, run in enumerate(runs):
             write(",\n" if index else "\n")

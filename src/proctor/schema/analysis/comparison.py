@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 
 from proctor.common.registry import load_object
+from proctor.schema.results.exit_code import ExitCode
 from proctor.schema.results.manifest import Judging, Manifest
 from proctor.schema.results.score import MODEL_CALLS, Outcome, refuse_truth
 from proctor.stats.unequal_counts import TwoCounts, case_test
@@ -56,8 +57,8 @@ class Change(StrEnum):
 
 
 _EXIT_CODES = {
-    Change.REGRESSION: 1, Change.ERROR: 3, Change.INCONCLUSIVE: 4,
-    Change.IMPROVEMENT: 0, Change.NO_REGRESSION: 0, Change.NO_DIFFERENCE: 0,
+    Change.REGRESSION: ExitCode.FAILED, Change.ERROR: ExitCode.ERROR, Change.INCONCLUSIVE: ExitCode.INCONCLUSIVE,
+    Change.IMPROVEMENT: ExitCode.PASSED, Change.NO_REGRESSION: ExitCode.PASSED, Change.NO_DIFFERENCE: ExitCode.PASSED,
 }  # fmt: skip
 
 
@@ -371,7 +372,7 @@ class Comparison:
 
     @property
     def exit_code(self) -> int:
-        """The exit code: 0 no difference, no regression or an improvement, 1 regression, 3 error, 4 inconclusive."""
+        """The exit code of its outcome."""
         return self.outcome.exit_code
 
     @property

@@ -14,6 +14,7 @@ from proctor.common.safe_text import clean
 from proctor.schema.evidence.trial import CONFIGURATION, Failure
 from proctor.schema.format.criterion import EFFICIENCY_METRICS
 from proctor.schema.results.case_result import CaseResult, Repeats, TrialResult
+from proctor.schema.results.exit_code import ExitCode
 from proctor.schema.results.score import (
     InvocationVerdict,
     MetricVerdict,
@@ -175,7 +176,7 @@ class RunResult:
 
     @property
     def exit_code(self) -> int:
-        """The exit code: 0 passed, 1 failed, 3 error (or incomplete), 4 inconclusive; 2 for a report on a configuration error."""
+        """The exit code of `proctor eval` for this result (`proctor eval --help` lists them); 3 if it is incomplete."""
         return exit_code_of(self.outcome, self.failure)
 
     @property
@@ -237,14 +238,18 @@ class RunResult:
         raise KeyError(eval_id)
 
 
-_EXIT_CODES = {Outcome.PASSED: 0, Outcome.FAILED: 1, Outcome.ERROR: 3, Outcome.INCONCLUSIVE: 4}
+_EXIT_CODES = {
+    Outcome.PASSED: ExitCode.PASSED,
+    Outcome.FAILED: ExitCode.FAILED,
+    Outcome.INCONCLUSIVE: ExitCode.INCONCLUSIVE,
+}
 
 
 def exit_code_of(outcome: Outcome, failure: Failure | None) -> int:
     """Return the exit code of one run, or of several: their outcome, and the failure that ended one of them (see `exit_code`)."""
     if failure is not None:
-        return 2 if failure.where == CONFIGURATION else 3
-    return _EXIT_CODES.get(outcome, 3)
+        return ExitCode.CONFIGURATION_ERROR if failure.where == CONFIGURATION else ExitCode.ERROR
+    return _EXIT_CODES.get(outcome, ExitCode.ERROR)
 
 
 class RunResults(list[RunResult]):

@@ -1,4 +1,4 @@
-"""Executions whose exit code does not come from their own run alone: a comparison decides, or the run has more members."""
+"""Executions that end together with another run or process: a comparison with a baseline, or one part of a shared run."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from proctor.cli.eval.execution import Execution, Start
-from proctor.cli.messages import ERROR, notify
-from proctor.reports.content.summary import exit_code, sentence
+from proctor.cli.messages import notify
+from proctor.reports.content.summary import exit_code_of_runs, sentence
 from proctor.runs.storage.open import store_option
+from proctor.schema.results.exit_code import ExitCode
 from proctor.schema.results.manifest import RunState
 from proctor.schema.results.run_result import RunResult
 from proctor.stores.shared_runs import run_members
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 # --- Runs that are compared with a baseline (`--against RUN`) ---------------------------------------------------------
 
-_WORST_FIRST = (1, 3, 4, 0)
+_WORST_FIRST = (ExitCode.FAILED, ExitCode.ERROR, ExitCode.INCONCLUSIVE, ExitCode.PASSED)
 
 
 def carry_out_against(
@@ -44,7 +45,7 @@ def carry_out_against(
 
     def code_of(runs: Sequence[RunResult]) -> int:
         if len(compare(runs)) < len(runs) or not comparisons:
-            return exit_code(runs) or ERROR
+            return exit_code_of_runs(runs) or ExitCode.ERROR
         return min((comparison.exit_code for comparison in comparisons), key=_WORST_FIRST.index)
 
     execution.after_runs, execution.code_of = (
@@ -72,7 +73,7 @@ def carry_out_part(execution: Execution, start: Start, store: Store, run_id: str
     """Run one part of a run. The last member also reports the verdict of the whole run, and returns its exit code."""
 
     def code_of(runs: Sequence[RunResult]) -> int:
-        return exit_code([store.load(run_id)] if _is_last(runs) else runs)
+        return exit_code_of_runs([store.load(run_id)] if _is_last(runs) else runs)
 
     execution.code_of = code_of
     execution.resume_hint = partial(shared_resume_hint, store)
@@ -88,10 +89,10 @@ def code_after_empty_part(options: Mapping[str, Any], store: Store | None) -> in
     """Report the run of which this process had a part without a case; return its exit code if it is complete, else 0."""
     run_id = options.get("join")
     if store is None or not run_id:
-        return 0
+        return ExitCode.PASSED
     is_complete = store.record(run_id).state is RunState.FINISHED
     _report_state(store, run_id, is_last=is_complete)
-    return exit_code([store.load(run_id)]) if is_complete else 0
+    return exit_code_of_runs([store.load(run_id)]) if is_complete else ExitCode.PASSED
 
 
 def _report_state(store: Store, run_id: str, *, is_last: bool) -> None:
