@@ -170,6 +170,14 @@ def is_about_retries(warning: str) -> bool:
 # --- What the agent's own calls cost: counted as they are reported, priced on demand -------------------------
 
 
+_TOKEN_COUNTS = (
+    "prompt_token_count",
+    "tool_use_prompt_token_count",
+    "candidates_token_count",
+    "thoughts_token_count",
+    "total_token_count",
+    "cached_content_token_count",
+)
 _MOST_UNLIKE = 2_000
 """Calls with different counts that are kept before they are priced: memory stays flat."""
 _PRICES = "proctor.models.prices:price_of"
@@ -211,15 +219,10 @@ class AgentCosts:
         """Count one call: the usage as google-adk's events have it. One without any number of tokens is not reported."""
         if total_tokens(usage) is None:
             return
-        input_tokens = (usage.get("prompt_token_count") or 0) + (
-            usage.get("tool_use_prompt_token_count") or 0
-        )
-        output_tokens = (usage.get("candidates_token_count") or 0) + (usage.get("thoughts_token_count") or 0)
-        if not output_tokens and usage.get("total_token_count"):
-            output_tokens = max(0, usage["total_token_count"] - input_tokens)
-        self._calls[
-            model or "", input_tokens, output_tokens, usage.get("cached_content_token_count") or 0
-        ] += 1
+        prompt, tool, answer, thoughts, total, cached = (usage.get(key) or 0 for key in _TOKEN_COUNTS)
+        input_tokens = prompt + tool
+        output_tokens = answer + thoughts or max(0, total - input_tokens)
+        self._calls[model or "", input_tokens, output_tokens, cached] += 1
         self.reports += 1
         if len(self._calls) >= _MOST_UNLIKE:
             self._price()

@@ -99,6 +99,11 @@ class Figure(WireModel):
         """Convert an estimate."""
         return cls() if estimate.value is None else cls(**asdict(estimate))
 
+    def __str__(self) -> str:
+        if self.value is None or self.low is None or self.high is None:
+            return "unknown"
+        return str(Estimate(self.value, self.low, self.high))
+
 
 class Agreement(WireModel):
     """The confusion matrix of judge verdicts against human labels, and the figures computed from it."""

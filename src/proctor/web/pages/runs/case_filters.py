@@ -61,18 +61,22 @@ def case_extras(store: Store, run_id: str, judging: int) -> CaseExtras:
         for position, _, document in store.attempts(run_id):
             if b'"function_call"' in document:
                 usage.add(position, json.loads(document))
-    extras = CaseExtras(
-        tags={},
+    return CaseExtras(
+        tags=_positions_by_tag(store, run_id, len(run.cases)),
         tools=usage.positions(),
         tool_figures=usage.figures(),
         costs=[one.cost for one in costs],
         cost_texts=[run_cost_text(one) for one in costs],
         attempts=[one.reported for one in costs],
     )
-    for position, case_document in store.case_documents(run_id, range(len(run.cases))):
-        for tag in tags_of(case_document):
-            extras.tags.setdefault(tag, []).append(position)
-    return extras
+
+
+def _positions_by_tag(store: Store, run_id: str, cases: int) -> dict[str, list[int]]:
+    tags: dict[str, list[int]] = {}
+    for position, document in store.case_documents(run_id, range(cases)):
+        for tag in tags_of(document):
+            tags.setdefault(tag, []).append(position)
+    return tags
 
 
 def tags_of(document: bytes) -> list[str]:
