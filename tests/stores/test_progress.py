@@ -1,6 +1,7 @@
 """Progress of a run: the few numbers that an observer polls."""
 
 import os
+import time
 
 import pytest
 
@@ -37,6 +38,7 @@ def test_running_run_reports_its_progress_and_its_worker(store: SqlStore) -> Non
     writer.put([TrialRecord(1, 0, 0, evidence(1), failed=False, case=case_json(1))], "evidence")
     heard.wait_for(1)
     assert (store.standing("run1").trials, store.standing("run1").counts) == (1, {})
+    assert store.record("run1").trials == 1
     writer.put(
         [
             ScoreRecord(1, 0, 0, {METRIC: score()}),
@@ -53,6 +55,18 @@ def test_running_run_reports_its_progress_and_its_worker(store: SqlStore) -> Non
     left = store.standing("run1")
     assert (left.in_flight, left.lost_workers) == (0, after.lost_workers)
     assert (store.summary("run1").in_flight, store.summary("run1").lost_attempts) == (0, 2)
+
+
+@pytest.mark.slow  # it waits for a second
+def test_trials_in_flight_are_known_before_the_first_one_ends(store: SqlStore) -> None:
+    writer = begun(store)
+    writer.live_figures = lambda: {"in_flight": 4}
+    until = time.monotonic() + 10
+    while not store.standing("run1").in_flight and time.monotonic() < until:
+        time.sleep(0.05)
+    assert store.standing("run1").in_flight == 4
+    assert store.record("run1").trials == 0
+    writer.close()
 
 
 def leave(writer: RunWriter, heard: Heard) -> None:

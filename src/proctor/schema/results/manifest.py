@@ -332,6 +332,8 @@ class RunRecord:
     kind: RunKind = RunKind.RUN
     unread_sets: tuple[str, ...] = ()
     """Those of `sets` that could not be run (`keep_going`)."""
+    trials: int = 0
+    """Attempts at trials whose evidence is stored."""
 
     def __bool__(self) -> bool:
         return bool(self.summary)

@@ -327,7 +327,7 @@ class SqlStore(SharedRunStore, AnnotatedStore, JudgeBatchStore):
         last = last or judging_progress(self._database, line.seq, self._last_judging(line))
         return RunRecord(
             line.run_id, line.created_at, line.agent, line.sets, line.num_runs, line.progress.cases, line.state,
-            self._summary(line, last), line.progress.judgings, last.number, line.kind, line.unread_sets,
+            self._summary(line, last), line.progress.judgings, last.number, line.kind, line.unread_sets, line.progress.trials,
         )  # fmt: skip
 
     def _reader(self, line: RunLine, judging: int) -> RunReader:

@@ -53,6 +53,8 @@ _PAUSES = (0.002,) * 10
 """Seconds that a commit waits for what comes right after its first record: so it takes half as many of them."""
 _PAUSES_OF_SCORING = (0.025,) * 10
 """The same for a further scoring, whose trials do not wait for each other's commits: one commit stores many."""
+_FIGURES_AFTER = 1.0
+"""Seconds from the start, and from the last record, until the live figures are written again: the next trials have begun."""
 _ENOUGH = 200
 """Queued groups of records for which a commit waits at most."""
 
@@ -88,6 +90,7 @@ class Writer:
         self._queue: queue.SimpleQueue[tuple[Rows, object] | _End] = queue.SimpleQueue()
         self._rows = RowWriter(hold)
         self._is_known = True
+        self._wait = _FIGURES_AFTER
         self._thread = threading.Thread(target=self._work, name=f"proctor-store-{self.run_id}", daemon=True)
         self._thread.start()
 
@@ -155,12 +158,13 @@ class Writer:
         """Everything that is queued; nothing, when there was nothing for a while."""
         items: list[tuple[Rows, object]] = []
         try:
-            item = self._queue.get(timeout=leases.LEASE_RENEWED_EVERY)
+            item = self._queue.get(timeout=self._wait)
             self._gather()
             while not isinstance(item, _End):
                 items.append(item)
                 item = self._queue.get_nowait()
         except queue.Empty:
+            self._wait = _FIGURES_AFTER if items else leases.LEASE_RENEWED_EVERY
             return items, None
         return items, item
 

@@ -52,11 +52,17 @@ function Cases({ row }: { row: RunRow }) {
       <span className={styles.under}>
         of {numText(row.cases)}
         {row.num_runs > 1 && `, ${row.num_runs} trials each`}
-        {row.in_flight > 0 && `, ${numText(row.in_flight)} ${row.in_flight === 1 ? "trial" : "trials"} in flight`}
+        {liveText(row)}
         {row.stopped_by && ` · ${stoppedBy(row.stopped_by)}`}
       </span>
     </>
   );
+}
+
+/** How far a run is that is in progress: `, 12 trials stored, 4 in flight`; empty for any other run. */
+export function liveText({ state, trials, in_flight }: Pick<RunRow, "state" | "trials" | "in_flight">): string {
+  if (state !== "running") return "";
+  return `, ${numText(trials)} ${trials === 1 ? "trial" : "trials"} stored${in_flight ? `, ${numText(in_flight)} in flight` : ""}`;
 }
 
 /** What a pass rate leaves out: `7 not run, 1 set could not be run`; of a run that is in progress `7 pending`. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { RunRow, RunsPage } from "../../data/types";
-import { missingText, stoppedBy, trendText } from "./runColumns";
+import { liveText, missingText, stoppedBy, trendText } from "./runColumns";
 import { asMarkdown, summary } from "./runsText";
 
 function row(agent: string, created_at: number): RunRow {
@@ -14,6 +14,14 @@ it.each([
   ["finished", 0, 0, ""],
 ] as const)("what the pass rate of a run that is %s leaves out", (state, not_run, unread_sets, text) => {
   expect(missingText({ state, counts: { not_run }, pass_rate: { count: 1, of: 3, rate: null, low: 0, high: 1, unread_sets } })).toBe(text);
+});
+
+it.each([
+  ["running", 1, 0, ", 1 trial stored"],
+  ["running", 1200, 4, ", 1,200 trials stored, 4 in flight"],
+  ["finished", 40, 0, ""],
+] as const)("how far a run is that is %s", (state, trials, in_flight, text) => {
+  expect(liveText({ state, trials, in_flight })).toBe(text);
 });
 
 it("the trend has its counts", () => {

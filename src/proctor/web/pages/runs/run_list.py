@@ -50,6 +50,8 @@ class RunRow(PageModel):
     """Trials of each case; the maximum if sets differ."""
     counts: dict[Outcome, int]
     """Cases by outcome."""
+    trials: int
+    """Trials whose evidence is stored."""
     in_flight: int
     """Trials that run now, up to 15 seconds old."""
     pass_rate: PassedShare
