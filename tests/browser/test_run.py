@@ -163,6 +163,18 @@ class TestARunThatIsOver:
         expect(heads.filter(has_text="final_session_state")).to_have_count(0)
         assert "cols=" in page.url
 
+    def test_a_window_of_medium_width_names_the_metrics_without_room(self, page: Page, site: Site) -> None:
+        _open(page, site, "retail.hasty")
+        chooser = page.locator("summary").filter(has_text="Columns")
+        expect(chooser).to_have_text("Columns", use_inner_text=True)
+        hidden = page.get_by_role("table", name="Cases").locator("[role=columnheader][data-wide]")
+        expect(hidden).to_have_count(2)
+        page.set_viewport_size({"width": 1000, "height": 860})
+        expect(hidden.first).to_be_hidden()
+        expect(chooser).to_have_text(re.compile(r"^2 more metrics –\s*Columns$"), use_inner_text=True)
+        chooser.click()
+        expect(page.get_by_text(", 2 in a window of this width")).to_be_visible()
+
     def test_shows_by_what_it_was_judged_and_what_was_run(self, page: Page, site: Site) -> None:
         _open(page, site, "travel.flawed")
         page.get_by_text("Criteria, judges and manifest").click()
@@ -358,7 +370,7 @@ class TestFiltering:
         self, page: Page, site: Site, problems: Problems
     ) -> None:
         problems.expect("422")
-        _open(page, site, "travel.flawed", f"?{urlencode({'q': f'said:{201 * chr(97)}'})}")
+        _open(page, site, "travel.flawed", f"?{urlencode({'q': f'said:{501 * chr(97)}'})}")
         failure = page.get_by_role("alert").filter(has_text="the messages were not searched")
         expect(failure).to_contain_text("All cases are shown.")
 

@@ -849,3 +849,14 @@ def test_the_start_of_a_server_reads_no_case_but_one(
     monkeypatch.setattr("proctor.web.pages.runs.load_run.case_row", note_row)
     prepare_first_request(ServerContext(root=project[0], store_url=project[0] / ".proctor" / "store.sqlite3"))
     assert rows == [0]
+
+
+def test_a_case_is_found_by_the_end_of_a_long_reason(own: tuple[Path, TestClient]) -> None:
+    folder, asked = own
+    agent = 'def root_agent(text):\n    raise RuntimeError("a word " * 60 + "at `the` end")\n'
+    (folder / "wordy.py").write_text(agent, encoding="utf-8")
+    run_id = run(folder, "wordy.py more.evalset.json")
+    rows = page_of(asked, run_id, "/cases")["items"]
+    assert all(row["why"].endswith("…") and "end" not in row["why"] for row in rows)
+    found = page_of(asked, run_id, "/reasons?text=At the END&text=nowhere")["items"]
+    assert [one["positions"] for one in found] == [[row["position"] for row in rows], []]

@@ -2,7 +2,6 @@ import { type ReactNode, type RefObject, useEffect, useRef, useState } from "rea
 import { Link, useLocation } from "wouter";
 import { ErrorNote } from "../components/feedback/ErrorNote";
 import { useConnection, useSource } from "../data/queries";
-import { NO_ANSWER } from "../data/source";
 import { KeyHelp } from "./KeyHelp";
 import styles from "./Shell.module.css";
 import { type Binding, bind, stepFocus, useKeys, useShortcut } from "./keyboard";
@@ -68,7 +67,7 @@ function Connection() {
   const { lost, retry } = useConnection();
   return (
     <div className={`${styles.connection} no-print`}>
-      <ErrorNote error={lost ? { message: `${NO_ANSWER} This page continues when it does.` } : null} retry={retry} />
+      <ErrorNote error={lost ? { message: "The server does not answer. Is `proctor web` still running? This page continues when it does." } : null} retry={retry} />
     </div>
   );
 }

@@ -601,6 +601,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/runs/{run}/reasons": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Find In Reasons
+         * @description Return for each text the cases whose complete reasons contain it; the verdicts of all cases are read.
+         */
+        get: operations["find_in_reasons"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/runs/{run}/cases": {
         parameters: {
             query?: never;
@@ -4275,6 +4295,8 @@ export interface components {
             counts: {
                 [key: string]: number;
             };
+            /** Trials */
+            trials: number;
             /** In Flight */
             in_flight: number;
             pass_rate: components["schemas"]["PassedShare"];
@@ -4741,7 +4763,7 @@ export interface components {
         };
         /**
          * TextMatch
-         * @description The cases whose conversations contain a text.
+         * @description The cases whose conversations or reasons contain a text.
          */
         TextMatch: {
             /** Text */
@@ -4751,7 +4773,7 @@ export interface components {
         };
         /**
          * TextMatches
-         * @description What a search in the conversations of a run found.
+         * @description What a search in a run found.
          */
         TextMatches: {
             /** Items */
@@ -6617,6 +6639,41 @@ export interface operations {
         parameters: {
             query: {
                 text: string[];
+            };
+            header?: never;
+            path: {
+                run: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TextMatches"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
+    find_in_reasons: {
+        parameters: {
+            query: {
+                text: string[];
+                /** @description The number of the scoring; by default the one that counts. */
+                judging?: number | null;
             };
             header?: never;
             path: {

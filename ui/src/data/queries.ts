@@ -6,7 +6,7 @@ import {
   useQuery,
   useQueryClient,
 } from "@tanstack/react-query";
-import { createContext, useCallback, useContext, useSyncExternalStore } from "react";
+import { createContext, useCallback, useContext, useEffect, useSyncExternalStore } from "react";
 import { type Answer, HttpSource, type Method, NO_ANSWER, type RequestParts, type Source, SourceError } from "./source";
 
 const SourceContext = createContext<Source>(new HttpSource());
@@ -64,22 +64,39 @@ export function useData<T>(path: string | null, options: DataOptions<T> = {}): U
 const HEARTBEAT = 5_000; // milliseconds between two requests of an idle page
 const PATIENCE = 15_000; // milliseconds after which a server that accepts a request does not respond
 
+const CONNECTION = ["connection"];
+
 /** Whether a server does not respond to what the page reads, and how to try again. An idle page asks regularly. */
 export function useConnection(): { lost: boolean; retry: () => void } {
   const source = useSource();
   const client = useQueryClient();
-  const cache = client.getQueryCache();
   useQuery({
-    queryKey: ["connection"],
+    queryKey: CONNECTION,
     queryFn: ({ signal }) => expectAnswer(source, signal),
     enabled: source.live,
     initialData: true, // the page came from it: the first request must not delay the content
+    retry: false,
     staleTime: Infinity,
     refetchInterval: ({ state }) => (hasNoAnswer(state) ? ASK_AGAIN : HEARTBEAT),
   });
+  return { lost: useIsLost(), retry: () => void client.refetchQueries({ type: "active", predicate: ({ state }) => hasNoAnswer(state) }) };
+}
+
+function useIsLost(): boolean {
+  const cache = useQueryClient().getQueryCache();
   const subscribe = useCallback((changed: () => void) => cache.subscribe(changed), [cache]);
-  const lost = useSyncExternalStore(subscribe, () => cache.getAll().some((query) => query.isActive() && hasNoAnswer(query.state)));
-  return { lost, retry: () => void client.refetchQueries({ type: "active", predicate: ({ state }) => hasNoAnswer(state) }) };
+  return useSyncExternalStore(subscribe, () => cache.getAll().some((query) => query.isActive() && hasNoAnswer(query.state)));
+}
+
+/** Whether the shell reports an error: that the server does not respond. After such an error the server is asked at once. */
+export function useIsReported(error: { status?: number } | null | undefined): boolean {
+  const client = useQueryClient();
+  const isLost = useIsLost();
+  const isUnanswered = error?.status === 0;
+  useEffect(() => {
+    if (isUnanswered) void client.refetchQueries({ queryKey: CONNECTION });
+  }, [isUnanswered, error, client]);
+  return isUnanswered && isLost;
 }
 
 /** Fail where no answer comes; one that refuses is an answer. */

@@ -1,6 +1,6 @@
 // Where a page's data comes from: a server, or the file that the page itself is in.
 
-export const NO_ANSWER = "The server does not answer. Is `proctor web` still running?";
+export const NO_ANSWER = "The server did not answer.";
 
 /** A request that the server refused, with its message. */
 export class SourceError extends Error {

@@ -1,3 +1,4 @@
+import { useIsReported } from "../../data/queries";
 import { Button } from "../forms/Button";
 import styles from "./ErrorNote.module.css";
 import { Prose } from "../text/Prose";
@@ -9,9 +10,10 @@ interface Props {
   retry?: () => unknown;
 }
 
-/** An error with its cause and a way out. Empty without an error. */
+/** An error with its cause and a way out. Empty without an error, and while the shell reports it. */
 export function ErrorNote({ error, retry }: Props) {
-  if (!error) return null;
+  const isReported = useIsReported(error);
+  if (!error || isReported) return null;
   return (
     <div role="alert" className={styles.note}>
       <span aria-hidden className={styles.sign}>

@@ -51,7 +51,7 @@ export function CaseTable({ page, total, table, reading, watched, tools }: Props
           value={text}
           onChange={setText}
           offers={CHIPS}
-          pause={text.includes("said:") ? SEARCH_PAUSE : PAUSE}
+          pause={/said:|cause:/.test(text) ? SEARCH_PAUSE : PAUSE}
           found={isReading ? "reading …" : `${numText(shown.length)} of ${numText(total)}`}
         />
         <div className={`${styles.tools} no-print`}>

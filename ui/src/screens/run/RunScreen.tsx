@@ -131,7 +131,7 @@ function Run({ page, isBrief, live, watched, cases, order, setJudging }: Props) 
       <ErrorNote error={cases.error && { message: `${lacksCases && cases.data ? `The table has only the first ${rows.length} cases. ` : ""}${cases.error.message}` }} retry={cases.refetch} />
       {!watched && cases.data && !lacksCases && <RunPictures page={page} isBrief={isBrief} rows={rows} total={cases.data.total} shown={table.shown} extras={extras.data ?? (extras.error && null)} />}
       {cases.data ? (
-        <CaseTable page={page} total={lacksCases ? rows.length : cases.data.total} table={table} reading={reading} watched={watched} tools={<><Judgings page={page} onChange={setJudging} /><ColumnChooser page={page} rows={rows} /></>} />
+        <CaseTable page={page} total={lacksCases ? rows.length : cases.data.total} table={table} reading={reading} watched={watched} tools={<><Judgings page={page} onChange={setJudging} /><ColumnChooser page={page} rows={rows} hidden={table.columns.filter(({ wideOnly }) => wideOnly).length} /></>} />
       ) : (
         !cases.error && <LoadingCases />
       )}

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { CaseRow } from "../../data/types";
-import { distance, filterValue, needsAttention, searchFailure, saidTexts, suggestions, rank, readFilter, tokens, sortWorstFirst } from "./caseFilter";
+import { distance, filterValue, isReasonCut, needsAttention, searchFailure, searchedTexts, suggestions, rank, readFilter, tokens, sortWorstFirst } from "./caseFilter";
 
 const SAID = new Map([["hello", new Set([2, 4])], ["two, words", new Set([3])]]);
-const WORDS = { said: SAID, tools: ["get_order"], metrics: ["tool_trajectory_avg_score", "response_match_score", "safety_v1", "token_usage_v1"], sets: ["booking", "refunds"], tags: ["smoke", "two words"] };
+const WORDS = { said: { positions: SAID, failure: "" }, tools: ["get_order"], metrics: ["tool_trajectory_avg_score", "response_match_score", "safety_v1", "token_usage_v1"], sets: ["booking", "refunds"], tags: ["smoke", "two words"] };
 
 function row(part: Partial<CaseRow> = {}): CaseRow {
   return {
@@ -112,9 +112,9 @@ describe("texts of messages that were not searched", () => {
     ["six texts", six, null, "said: at most 5 texts are searched at once, and not 6."],
     ["the server rejects the search", ["a"], { message: "the run is gone. " }, "said: the messages were not searched: the run is gone."],
   ])("%s", (_, texts, error, failure) => {
-    expect(searchFailure(texts, error)).toBe(failure);
-    expect(readFilter("flaky or said:hello", { ...WORDS, searchFailure: failure }).problem).toBe(failure);
-    expect(readFilter("flaky", { ...WORDS, searchFailure: failure }).problem).toBe("");
+    expect(searchFailure("said", texts, error)).toBe(failure);
+    expect(readFilter("flaky or said:hello", { ...WORDS, said: { positions: SAID, failure } }).problem).toBe(failure);
+    expect(readFilter("flaky", { ...WORDS, said: { positions: SAID, failure } }).problem).toBe("");
   });
 });
 
@@ -180,7 +180,7 @@ describe("texts of messages", () => {
     ['said:"open', []],
     ["said:", []],
   ])("that %s looks for", (filter, texts) => {
-    expect(saidTexts(filter)).toEqual(texts);
+    expect(searchedTexts("said", filter)).toEqual(texts);
   });
 
   it("cannot be searched without a server", () => {
@@ -235,5 +235,24 @@ describe("distance", () => {
   ])("%s %s", (one, other, letters) => {
     expect(distance(one, other)).toBe(letters);
     expect(distance(other, one)).toBe(letters);
+  });
+});
+
+describe("a reason of which the row has only the beginning", () => {
+  const cut = row({ position: 7, outcome: "failed", why: "the judge said `no…`" });
+  const reasons = { positions: new Map([["the end", new Set([7])]]), failure: "" };
+  it("is found by its end, which the server has searched", () => {
+    expect(readFilter('cause:"The end"', { ...WORDS, reasons }).takes(cut)).toBe(true);
+    expect(readFilter('cause:"The end"', WORDS).takes(cut)).toBe(false);
+    expect(readFilter("cause:judge", { ...WORDS, reasons }).takes(cut)).toBe(true);
+  });
+
+  it("is recognized by its mark", () => {
+    expect([cut, row({ why: "cut …" }), row({ why: "complete" })].map(isReasonCut)).toEqual([true, true, false]);
+  });
+
+  it("that was not searched is a problem", () => {
+    const failure = searchFailure("cause", ["x"], { message: "gone." });
+    expect(readFilter("cause:x", { ...WORDS, reasons: { ...reasons, failure } }).problem).toBe("cause: the complete reasons were not searched: gone.");
   });
 });

@@ -9,10 +9,18 @@ export interface FilterTerms {
   sets: readonly string[];
   tags: readonly string[];
   tools?: readonly string[];
-  /** By text (in small letters) the positions of the cases in whose messages it is; undefined: there is no server to search them. */
-  said?: ReadonlyMap<string, ReadonlySet<number>> | undefined;
-  /** Why the messages were not searched; empty: they were, or are being searched. */
-  searchFailure?: string | undefined;
+  /** In the messages; undefined: there is no server to search them. */
+  said?: Search | undefined;
+  /** In the complete reasons; undefined: the rows have them, or there is no server. */
+  reasons?: Search | undefined;
+}
+
+/** What a server found for the texts of a filter. */
+export interface Search {
+  /** By text (in small letters) the positions of the cases that contain it, as far as it was searched. */
+  positions: ReadonlyMap<string, ReadonlySet<number>>;
+  /** Why nothing was searched; empty: it was, or is being searched. */
+  failure: string;
 }
 
 export interface Filter {
@@ -243,7 +251,7 @@ function field(key: string, value: string, { text, quoted }: Token, words: Filte
     case "said":
       return isSaid(value, words);
     case "cause":
-      return (row) => [row.cause, row.why].some((sentence) => holds(searchText(sentence), value)); // the cause leaves out what differs from case to case
+      return hasCause(value, words);
     case "set":
       return (row) => values.some((part) => holds(row.eval_set_id, part));
     case "case":
@@ -260,11 +268,23 @@ function field(key: string, value: string, { text, quoted }: Token, words: Filte
 const WHOLE = new Set(["said", "cause"]); // fields whose value is one text, with its commas
 
 /** Cases by a text of their messages: the server searches, and until it has answered every case matches. */
-function isSaid(text: string, { said, searchFailure }: FilterTerms): Test {
+function isSaid(text: string, { said }: FilterTerms): Test {
   if (!said) throw new FilterError("said: needs a server: start proctor web.");
-  if (searchFailure) throw new FilterError(searchFailure);
-  const positions = said.get(text.toLowerCase());
+  if (said.failure) throw new FilterError(said.failure);
+  const positions = said.positions.get(text.toLowerCase());
   return positions ? (row) => positions.has(row.position) : ALL;
+}
+
+/** Cases by a text of their cause, which leaves out what differs from case to case, or of their reason. */
+function hasCause(text: string, { reasons }: FilterTerms): Test {
+  if (reasons?.failure) throw new FilterError(reasons.failure);
+  const positions = reasons?.positions.get(text.toLowerCase());
+  return (row) => positions?.has(row.position) || [row.cause, row.why].some((sentence) => holds(searchText(sentence), text));
+}
+
+/** Whether a row has only the beginning of its reason. */
+export function isReasonCut({ why }: CaseRow): boolean {
+  return /…[ `]*$/.test(why);
 }
 
 const NEEDS_EVIDENCE = /tag|tool|cost/; // columns that the rows get later
@@ -274,18 +294,21 @@ export function needsEvidence(text: string, sort: string): boolean {
   return NEEDS_EVIDENCE.test(`${text} ${sort}`);
 }
 
-const MOST_SAID = 5; // texts that a server searches at once
+const MOST_SEARCHED = 5; // texts that a server searches at once
+const SEARCHED = { said: "messages", cause: "complete reasons" } as const;
+export type SearchedField = keyof typeof SEARCHED;
 
-/** Why the texts of a filter were not searched in messages; empty if they can be. */
-export function searchFailure(texts: readonly string[], error: { message: string } | null): string {
-  if (texts.length > MOST_SAID) return `said: at most ${MOST_SAID} texts are searched at once, and not ${texts.length}.`;
-  return error ? `said: the messages were not searched: ${error.message.replace(/[.\s]*$/, "")}.` : "";
+/** Why the texts of a field were not searched; empty if they can be. */
+export function searchFailure(field: SearchedField, texts: readonly string[], error: { message: string } | null): string {
+  if (texts.length > MOST_SEARCHED) return `${field}: at most ${MOST_SEARCHED} texts are searched at once, and not ${texts.length}.`;
+  return error ? `${field}: the ${SEARCHED[field]} were not searched: ${error.message.replace(/[.\s]*$/, "")}.` : "";
 }
 
-/** The texts that a filter looks for in messages. */
-export function saidTexts(filter: string): string[] {
+/** The texts that a filter looks for in messages or reasons. */
+export function searchedTexts(field: SearchedField, filter: string): string[] {
   try {
-    const texts = tokens(filter).flatMap(({ kind, text }) => (kind === "word" ? (/^-?said:(.+)/i.exec(text)?.[1]?.toLowerCase() ?? []) : []));
+    const value = new RegExp(`^-?${field}:(.+)`, "is");
+    const texts = tokens(filter).flatMap(({ kind, text }) => (kind === "word" ? (value.exec(text)?.[1]?.toLowerCase() ?? []) : []));
     return [...new Set(texts)];
   } catch {
     return []; // a quotation mark is open: it is still being typed

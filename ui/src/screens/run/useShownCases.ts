@@ -5,7 +5,7 @@ import type { CaseExtras, CaseRow, CasesPage, RunPage, TextMatches } from "../..
 import type { Column } from "../../components/tables/Table";
 import { sortRows } from "../../components/tables/sortRows";
 import { columnsOf, hasCost } from "./columns/caseColumns";
-import { type Filter, type FilterTerms, needsEvidence, readFilter, searchFailure, saidTexts, sortWorstFirst } from "./caseFilter";
+import { type Filter, type FilterTerms, type Search, type SearchedField, isReasonCut, needsEvidence, readFilter, searchFailure, searchedTexts, sortWorstFirst } from "./caseFilter";
 
 export interface ShownCases {
   words: FilterTerms;
@@ -13,7 +13,7 @@ export interface ShownCases {
   columns: Column<CaseRow>[];
   /** Those that the filter takes, the worst first. */
   taken: readonly CaseRow[];
-  /** The server searches messages: the filter takes every case until it has answered. */
+  /** The server searches messages or reasons: the filter does not know all cases until it has answered. */
   searching: boolean;
   /** The same in the order of the table. */
   shown: () => readonly CaseRow[];
@@ -21,8 +21,12 @@ export interface ShownCases {
 
 /** The cases of a run that its table shows for the filter and the order of an address. */
 export function useShownCases(page: RunPage | undefined, rows: readonly CaseRow[], text: string, sort: string, chosen: string | null = null): ShownCases {
-  const { searching, ...search } = useSaid(page?.run_id, text);
-  const words = useFilterTerms(page, rows, search);
+  const { live } = useSource();
+  const said = useSearch("said", live ? page : undefined, text);
+  const isCut = useMemo(() => live && rows.some(isReasonCut), [live, rows]);
+  const reasons = useSearch("cause", isCut ? page : undefined, text);
+  const searching = said.searching || reasons.searching;
+  const words = useFilterTerms(page, rows, live ? said.search : undefined, isCut ? reasons.search : undefined);
   const filter = useMemo(() => readFilter(text, words), [text, words]);
   const ordered = useMemo(() => sortWorstFirst(rows), [rows]);
   const taken = useMemo(() => ordered.filter(filter.takes), [ordered, filter]);
@@ -54,11 +58,11 @@ export function useCasePath(run: string): (row: CaseRow, trial?: number) => stri
   return useCallback((row, trial) => pathOf(`/runs/${encodeURIComponent(run)}/cases/${row.position}`, { q, sort, judging, trial }), [run, q, sort, judging]);
 }
 
-function useFilterTerms(page: RunPage | undefined, rows: readonly CaseRow[], { said, searchFailure }: Pick<FilterTerms, "said" | "searchFailure">): FilterTerms {
+function useFilterTerms(page: RunPage | undefined, rows: readonly CaseRow[], said: Search | undefined, reasons: Search | undefined): FilterTerms {
   const [tags, tools] = [useNames(rows, "tags"), useNames(rows, "tools")];
   return useMemo(
-    () => ({ metrics: page?.metrics.map(({ name }) => name) ?? [], sets: page?.sets.map((set) => set.eval_set_id) ?? [], tags, tools, said, searchFailure }),
-    [page, tags, tools, said, searchFailure],
+    () => ({ metrics: page?.metrics.map(({ name }) => name) ?? [], sets: page?.sets.map((set) => set.eval_set_id) ?? [], tags, tools, said, reasons }),
+    [page, tags, tools, said, reasons],
   );
 }
 
@@ -68,15 +72,18 @@ function useNames(rows: readonly CaseRow[], of: "tags" | "tools"): readonly stri
   return useMemo(() => JSON.parse(names) as string[], [names]);
 }
 
-/** The cases in whose messages the texts of a filter are, as far as the server has searched; no map without a server. */
-function useSaid(run: string | undefined, filter: string): Pick<FilterTerms, "said" | "searchFailure"> & { searching: boolean } {
-  const { live } = useSource();
-  const texts = useMemo(() => saidTexts(filter), [filter]);
+const SEARCHES: Record<SearchedField, string> = { said: "texts", cause: "reasons" };
+
+/** The cases of a run whose messages or reasons contain the texts of a filter, as far as the server has searched. */
+function useSearch(field: SearchedField, page: RunPage | undefined, filter: string): { search: Search; searching: boolean } {
+  const texts = useMemo(() => searchedTexts(field, filter), [field, filter]);
+  const isSearched = page !== undefined && texts.length > 0 && !searchFailure(field, texts, null);
   const query = texts.map((text) => `text=${encodeURIComponent(text)}`).join("&");
-  const path = live && run && query && !searchFailure(texts, null) ? `${pathOf(`/api/runs/${encodeURIComponent(run)}/texts`)}?${query}` : null;
+  const path = isSearched ? `/api/runs/${encodeURIComponent(page.run_id)}/${SEARCHES[field]}?${field === "cause" ? `judging=${page.judging}&` : ""}${query}` : null;
   const { data, error, isLoading } = useData<TextMatches>(path, { fresh: 60_000, keep: false });
-  const said = useMemo(() => (live ? new Map(data?.items.map(({ text, positions }) => [text, new Set(positions)])) : undefined), [live, data]);
-  return { said, searchFailure: searchFailure(texts, error), searching: isLoading };
+  const failure = searchFailure(field, texts, error);
+  const search = useMemo(() => ({ positions: new Map(data?.items.map(({ text, positions }) => [text, new Set(positions)])), failure }), [data, failure]);
+  return { search, searching: isLoading };
 }
 
 /** The rows with the values from their evidence, once it is read. */

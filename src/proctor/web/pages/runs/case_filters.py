@@ -1,4 +1,4 @@
-"""What must be read from the evidence of a run to filter its cases: tags, tools, costs, and texts of the conversations."""
+"""What must be read of a run to filter its cases: tags, tools, costs, texts of the conversations, and complete reasons."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from proctor.common.inline_code import code_parts
 from proctor.common.json_values import JsonObject
 from proctor.engine.usage.costs import cost_of_case, evidence_of
+from proctor.reports.content.case_digest import deciding, reason_of
 from proctor.reports.content.summary import run_cost_text
 from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.model_usage import CaseCost
+from proctor.schema.results.run_result import CaseResult
 from proctor.web.pages.runs.tool_usage import ToolFigures, ToolUsage
 
 if TYPE_CHECKING:
@@ -35,14 +38,14 @@ class CaseExtras(PageModel):
 
 
 class TextMatch(PageModel):
-    """The cases whose conversations contain a text."""
+    """The cases whose conversations or reasons contain a text."""
 
     text: str
     positions: list[int]
 
 
 class TextMatches(PageModel):
-    """What a search in the conversations of a run found."""
+    """What a search in a run found."""
 
     items: list[TextMatch]
 
@@ -100,6 +103,26 @@ def find_texts(store: Store, run_id: str, texts: Sequence[str]) -> TextMatches:
                 if folded[text] in messages:
                     positions[position] = None
     return TextMatches(items=[TextMatch(text=text, positions=[*one]) for text, one in matches.items()])
+
+
+def find_reasons(store: Store, run_id: str, judging: int, texts: Sequence[str]) -> TextMatches:
+    """Return for each text the cases whose complete reason, or that of a metric they missed, contains it, in any case of letters.
+
+    The rows of the table have only the beginning of a long reason.
+    """
+    matches = {text: TextMatch(text=text, positions=[]) for text in texts}
+    for position, case in enumerate(store.load(run_id, judging).cases):
+        reasons = _reasons_of(case)
+        for text, match in matches.items():
+            if text.casefold() in reasons:
+                match.positions.append(position)
+    return TextMatches(items=list(matches.values()))
+
+
+def _reasons_of(case: CaseResult) -> str:
+    """Return the reasons of a case in small letters, as they are stored, and without the marks of code."""
+    reasons = [reason_of(case) or case.missed, *(metric.reason for metric in deciding(case))]
+    return "\n".join(f"{one}\n{''.join(part for part, _ in code_parts(one))}" for one in reasons).casefold()
 
 
 def messages_of(evidence: bytes) -> str:

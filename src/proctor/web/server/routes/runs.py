@@ -25,7 +25,7 @@ from proctor.web.pages.case.judge_votes import JudgesPage, PromptPage
 from proctor.web.pages.case.load_case import CaseLoader, reconstruct_prompt
 from proctor.web.pages.case.traced_spans import SpansPage
 from proctor.web.pages.case.trial import TrialPage
-from proctor.web.pages.runs.case_filters import CaseExtras, TextMatches, find_texts
+from proctor.web.pages.runs.case_filters import CaseExtras, TextMatches, find_reasons, find_texts
 from proctor.web.pages.runs.case_table import CasesPage
 from proctor.web.pages.runs.load_run import brief_page, brief_rows, runs_page
 from proctor.web.pages.runs.run_list import RunsPage
@@ -111,17 +111,24 @@ def get_cause_trend(context: ContextDep, run: str, judging: Judging = None) -> C
         return cause_trend(store, run, judging)
 
 
+Texts = Annotated[
+    list[Annotated[str, Field(min_length=1, max_length=500)]], Query(min_length=1, max_length=5)
+]
+
+
 @router.get("/runs/{run}/texts")
-def find_in_conversations(
-    context: ContextDep,
-    run: str,
-    text: Annotated[
-        list[Annotated[str, Field(min_length=1, max_length=200)]], Query(min_length=1, max_length=5)
-    ],
-) -> TextMatches:
+def find_in_conversations(context: ContextDep, run: str, text: Texts) -> TextMatches:
     """Return for each text the cases whose conversations contain it; all evidence is read."""
     with context.runs() as store:
         return find_texts(store, store.find(run), text)
+
+
+@router.get("/runs/{run}/reasons")
+def find_in_reasons(context: ContextDep, run: str, text: Texts, judging: Judging = None) -> TextMatches:
+    """Return for each text the cases whose complete reasons contain it; the verdicts of all cases are read."""
+    with context.runs() as store:
+        run_id = store.find(run)
+        return find_reasons(store, run_id, judging_number(store.judgings(run_id), judging), text)
 
 
 @router.get("/runs/{run}/cases", response_model=CasesPage)

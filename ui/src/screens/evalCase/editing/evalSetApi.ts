@@ -110,6 +110,6 @@ async function reach(path: string, init: RequestInit): Promise<Response> {
     return await fetch(path, { credentials: "same-origin", cache: "no-store", ...init });
   } catch (error) {
     if (init.signal?.aborted) throw error;
-    throw new SourceError(0, `${NO_ANSWER} Nothing was saved; your changes are still here.`);
+    throw new SourceError(0, `${NO_ANSWER} Your changes are still here: save them again.`);
   }
 }

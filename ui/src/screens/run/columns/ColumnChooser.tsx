@@ -5,12 +5,19 @@ import type { CaseRow, RunPage } from "../../../data/types";
 import { Button } from "../../../components/forms/Button";
 import { Breakable } from "../../../components/text/Breakable";
 import styles from "./ColumnChooser.module.css";
-import { MOST_CHOSEN, MOST_METRICS, hasCost } from "./caseColumns";
+import { MOST_CHOSEN, MOST_MEDIUM, MOST_METRICS, hasCost } from "./caseColumns";
 import { columnName } from "./metricScore";
 import { decidingMetrics } from "../runText";
 
+interface ChooserProps {
+  page: RunPage;
+  rows: readonly CaseRow[];
+  /** The number of metrics for which a window of medium width has no room. */
+  hidden: number;
+}
+
 /** Which metrics and figures the table of cases shows; the choice is in the address. */
-export const ColumnChooser = memo(function ColumnChooser({ page, rows }: { page: RunPage; rows: readonly CaseRow[] }) {
+export const ColumnChooser = memo(function ColumnChooser({ page, rows, hidden }: ChooserProps) {
   const [query, setQuery] = useAddress();
   const box = useClosing();
   const shortcut = useShortcut<HTMLElement>({ action: "columns" });
@@ -23,7 +30,10 @@ export const ColumnChooser = memo(function ColumnChooser({ page, rows }: { page:
   if (metrics.length + Number(hasCosts) < 2) return null;
   return (
     <details ref={box} className={styles.chooser}>
-      <summary {...shortcut}>Columns</summary>
+      <summary {...shortcut}>
+        {hidden > 0 && <span className={styles.hidden}>{hidden} more {hidden === 1 ? "metric" : "metrics"} –</span>}
+        <span>Columns</span>
+      </summary>
       <fieldset className={`${styles.list} panel`}>
         <legend className="hidden">Columns of the table</legend>
         {metrics.map(({ name, short }) => (
@@ -37,7 +47,9 @@ export const ColumnChooser = memo(function ColumnChooser({ page, rows }: { page:
           </Box>
         )}
         <div className={styles.foot}>
-          <span className="dim small">{MOST_CHOSEN} metrics at most</span>
+          <span className="dim small">
+            {MOST_CHOSEN} metrics at most<span className={styles.hidden}>, {MOST_MEDIUM} in a window of this width</span>
+          </span>
           {named !== null && (
             <Button look="quiet" onClick={() => setQuery({ cols: null })}>
               Reset

@@ -13,7 +13,7 @@ import { decidingMetrics, mostMissed } from "../runText";
 
 export const MOST_METRICS = 4;
 export const MOST_CHOSEN = 6;
-const MOST_MEDIUM = 2; // on a page of medium width
+export const MOST_MEDIUM = 2; // on a page of medium width
 const SCORE = 60; // pixels of a score and its margins
 
 /** The columns of a run's cases: a metric each that decides, as far as there is room. */
