@@ -1,3 +1,4 @@
+import { Fragment } from "react";
 import { Breakable } from "./Breakable";
 import styles from "./Clipped.module.css";
 import { codeParts } from "./markdown";
@@ -11,7 +12,7 @@ export function Prose({ text }: { text: string }) {
       {parts.map((part, index) =>
         index % 2 ? (
           <code key={index} className={styles.name}>
-            {part}
+            <Code text={part} />
           </code>
         ) : (
           <Breakable key={index} text={part} />
@@ -19,4 +20,14 @@ export function Prose({ text }: { text: string }) {
       )}
     </span>
   );
+}
+
+/** A call whose line breaks rather behind a bracket, a comma or an equals sign than inside a name. */
+function Code({ text }: { text: string }) {
+  return text.split(/(?<=[(,=])/).map((part, index) => (
+    <Fragment key={index}>
+      {index > 0 && <wbr />}
+      {part}
+    </Fragment>
+  ));
 }

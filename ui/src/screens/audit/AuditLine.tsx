@@ -13,7 +13,7 @@ export function AuditLine({ run, set }: { run?: string; set?: string }) {
   const found = audits.flatMap((audit) => audit.sets.filter(({ eval_set_id }) => set === undefined || eval_set_id === set).map((of) => ({ audit, of })));
   if (!found.length) return null;
   return (
-    <p className="dim small">
+    <p className={`dim small ${set === undefined ? "" : styles.below}`}>
       audit:{" "}
       {found.map(({ audit, of }, index) => (
         <span key={audit.run_id + of.eval_set_id}>

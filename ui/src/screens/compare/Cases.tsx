@@ -89,7 +89,7 @@ function columnsOf(several: boolean): Column<ChangedLine>[] {
     {
       id: "case",
       head: "Case",
-      width: "minmax(0, 1.3fr)",
+      width: "minmax(0, 1fr)",
       narrow: "minmax(0, 1fr)",
       cell: (one) => (
         <>
@@ -105,8 +105,8 @@ function columnsOf(several: boolean): Column<ChangedLine>[] {
     },
     { id: "change", head: "Change", width: "200px", narrow: "150px", cell: (one) => <Outcome outcome={markOf(one)}>{CHANGES[one.change][0]}</Outcome> },
     { id: "trials", head: "Trials", width: "184px", optional: true, cell: (one) => <Trials one={one} /> },
-    { id: "metric", head: "Metric", width: "minmax(132px, 1.2fr)", optional: true, cell: (one) => <Moved one={one} /> },
-    { id: "why", head: "Why", width: "minmax(0, 2fr)", below: "narrow", cell: (one) => <Why {...one} /> },
+    { id: "metric", head: "Metric", width: "minmax(132px, 1.1fr)", optional: true, cell: (one) => <Moved one={one} /> },
+    { id: "why", head: "Why", width: "minmax(0, 2.2fr)", below: "narrow", cell: (one) => <Why {...one} /> },
   ];
 }
 

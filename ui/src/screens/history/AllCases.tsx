@@ -177,7 +177,7 @@ function columnsOf(several: { sets: boolean; agents: boolean }, reached: (one: H
         </>
       ),
     },
-    { id: "course", head: "Status", width: "162px", narrow: "150px", cell: ({ course }) => <Outcome outcome={COURSES[course][1]}>{COURSES[course][0]}</Outcome> },
+    { id: "course", head: "Status", width: "200px", narrow: "150px", cell: ({ course }) => <Outcome outcome={COURSES[course][1]}>{COURSES[course][0]}</Outcome> },
     { id: "strip", head: "Runs, oldest → newest", width: "minmax(120px, 1.1fr)", optional: true, cell: (one) => <SmallStrip strip={reached(one)} /> },
     { id: "since", head: "Since when, and why", width: "minmax(0, 2.4fr)", below: "narrow", cell: (one) => <Since one={one} /> },
   ];

@@ -21,6 +21,8 @@ const COMMIT_WIDTH = 58;
 interface Props {
   /** The metric, or `cost of a trial`. */
   name: string;
+  /** The agent, if each agent has its own chart. */
+  of?: string;
   /** What the chart does not show. */
   note?: string;
   /** One for each agent or build. */
@@ -36,7 +38,7 @@ interface Props {
 }
 
 /** One metric over the runs: a line for each agent or build, with intervals, thresholds and commits. */
-export function Chart({ name, note = "", lines, runs, turned = null, changes = [], href }: Props) {
+export function Chart({ name, of, note = "", lines, runs, turned = null, changes = [], href }: Props) {
   const [box, width] = useWidth();
   const [from, to] = scaleOf(lines.flatMap(({ points }) => points.filter((point) => !isPartial(point))), name);
   const count = runs.length;
@@ -66,7 +68,7 @@ export function Chart({ name, note = "", lines, runs, turned = null, changes = [
         <Ends runs={runs} width={width} />
       </svg>
       <Changes changes={changes} runs={runs} />
-      <Numbers title={seriesName(name)} rows={numberRows(name, lines, runs)} several={lines.length > 1} />
+      <Numbers title={seriesName(name)} of={of} rows={numberRows(name, lines, runs)} several={lines.length > 1} />
     </figure>
   );
 }

@@ -4,12 +4,20 @@ import { clockText } from "../../components/text/numberFormats";
 import styles from "./History.module.css";
 import { type NumberRow, numbersMarkdown } from "./lines";
 
+interface NumbersProps {
+  title: string;
+  /** The agent of the chart, if each agent has its own. */
+  of?: string | undefined;
+  rows: readonly NumberRow[];
+  several: boolean;
+}
+
 /** The numbers of a chart as a table: to read, to hear and to copy. */
-export function Numbers({ title, rows, several }: { title: string; rows: readonly NumberRow[]; several: boolean }) {
+export function Numbers({ title, of, rows, several }: NumbersProps) {
   return (
     <details className={styles.numbers}>
       <summary>Numbers</summary>
-      <div className={styles.scroll} tabIndex={0} role="region" aria-label={`Numbers: ${title}`}>
+      <div className={styles.scroll} tabIndex={0} role="region" aria-label={`Numbers: ${title}${of ? ` of ${of}` : ""}`}>
         <table>
           <thead>
             <tr>

@@ -86,7 +86,7 @@ function OfAgent({ page, one, several }: { page: HistoryPage; one: HistoryCase; 
       <RunStrip runs={runs} points={points} turned={turned} />
       <div className={styles.charts}>
         {drawn.map((series) => (
-          <Chart key={series.name} name={series.name} lines={[{ label: "", points: series.points, tone: 0 }]} runs={runs} changes={changesOf(page, one.agent)} turned={turned} href={href} />
+          <Chart key={series.name} name={series.name} of={one.agent} lines={[{ label: "", points: series.points, tone: 0 }]} runs={runs} changes={changesOf(page, one.agent)} turned={turned} href={href} />
         ))}
       </div>
       {drawn.length < deciding.length && (

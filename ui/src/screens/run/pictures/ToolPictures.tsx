@@ -67,7 +67,7 @@ function ToolRow({ tool, most, slowest, onFilter }: RowProps) {
       <th scope="row">
         <Breakable text={name} />
       </th>
-      <td className={styles.picture}>
+      <td className={styles.picture} data-label="calls">
         <span className={styles.count}>{numText(calls)}</span>
         <span className={styles.share}>
           <i style={{ width: `${(100 * calls) / most}%` }}>
