@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 TOKENS, SECONDS = "token_usage_v1", "invocation_duration_v1"
 _OWN_FIELDS = frozenset({TOKENS, SECONDS})
-_LONGEST_WHY = 300
+_LONGEST_WHY = 400
 
 
 Direction = Literal["worse", "missing", "better"]
