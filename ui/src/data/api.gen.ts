@@ -2557,6 +2557,12 @@ export interface components {
             detail: string;
         };
         /**
+         * DiffKind
+         * @description How the two sides of one line relate.
+         * @enum {string}
+         */
+        DiffKind: "same" | "differs" | "missing" | "extra" | "moved" | "allowed";
+        /**
          * DiffLine
          * @description One line of a file's difference.
          */
@@ -3207,12 +3213,6 @@ export interface components {
             /** Counts */
             counts: boolean;
         };
-        /**
-         * Kind
-         * @description How the two sides of one line relate.
-         * @enum {string}
-         */
-        Kind: "same" | "differs" | "missing" | "extra" | "moved" | "allowed";
         /**
          * KnownJudgesPage
          * @description All known judges.
@@ -3882,7 +3882,7 @@ export interface components {
          * @description One step of the base, of the candidate, or of both.
          */
         PairLine: {
-            kind: components["schemas"]["Kind"];
+            kind: components["schemas"]["DiffKind"];
             /** Turn */
             turn: number;
             /** What */
@@ -4710,7 +4710,7 @@ export interface components {
         StateRow: {
             /** Key */
             key: string;
-            kind: components["schemas"]["Kind"] | null;
+            kind: components["schemas"]["DiffKind"] | null;
             expected: components["schemas"]["Clip"] | null;
             actual: components["schemas"]["Clip"] | null;
         };
@@ -4719,7 +4719,7 @@ export interface components {
          * @description One step: the expected call, the actual one, or both.
          */
         StepPart: {
-            kind: components["schemas"]["Kind"] | null;
+            kind: components["schemas"]["DiffKind"] | null;
             expected: components["schemas"]["Marked"] | null;
             actual: components["schemas"]["Marked"] | null;
             /** Author */
