@@ -20,7 +20,18 @@ ROUTES = tuple(
     re.findall(r'\{ path: "([^"]+)"', (ROOT / "ui/src/app/routes.tsx").read_text(encoding="utf-8"))
 )
 A_CASE = "/history?set=bookings&case=two_turn_booking"
-FROM = ("/runs", "/judges", "/eval-sets", "/audits", "/matrix", "/compare", "/history", A_CASE, "/start", "/chat")
+FROM = (
+    "/runs",
+    "/judges",
+    "/eval-sets",
+    "/audits",
+    "/matrix",
+    "/compare",
+    "/history",
+    A_CASE,
+    "/start",
+    "/chat",
+)
 MOST = 2
 """Addresses of a route that are visited: cases, runs and sets are of several kinds."""
 _OPEN = "() => document.querySelectorAll('details').forEach((one) => { one.open = true })"
