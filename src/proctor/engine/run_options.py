@@ -281,7 +281,7 @@ class RunOptions:
     # --- limits: a run that reaches one stops in order and can be resumed, which starts each limit again ----------------
 
     fail_fast: bool = option(
-        False, Flag(), "Stop after the first case that does not pass.", "-x", "--fail-fast", group=OptionGroup.LIMITS,
+        False, Flag(), "Stop after the first case that does not pass (the same as --max-failures 1).", "-x", "--fail-fast", group=OptionGroup.LIMITS,
     )  # fmt: skip
     max_failures: int | None = option(
         None, WholeNumber(), "Start no trial once N cases did not pass.", "--max-failures", metavar="N",

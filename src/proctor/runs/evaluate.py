@@ -82,7 +82,7 @@ async def evaluate(
 
     When to stop:
 
-    * `fail_fast: bool` (False): Stop after the first case that does not pass.
+    * `fail_fast: bool` (False): Stop after the first case that does not pass (the same as --max-failures 1).
     * `max_failures: int | None` (none): Start no trial once N cases did not pass.
     * `max_time: float | None` (none): Start no trial after S seconds; `proctor resume` runs the rest.
     * `max_tokens: int | None` (none): Start no trial once the agent has used N tokens.

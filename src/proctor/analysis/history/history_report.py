@@ -436,6 +436,6 @@ def _metric_row(run: HistoryRun, metric: str, point: MetricPoint, look: Look) ->
         ],
         (
             "RUN", run.short, when(run.started_at), value_text(metric, point, ASCII), unread_field(run), f"cases={point.count}",
-            needs.strip().replace(" ", "="), *run_fields(run),
+            needs and f"needs={point.threshold:g}", *run_fields(run),
         ),
     )  # fmt: skip

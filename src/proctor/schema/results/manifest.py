@@ -25,8 +25,9 @@ _MOST_NAMED = 5
 UNKNOWN_MODULES = "?"
 """The value of a metric's modules or judge code if not all of them are known."""
 AGAINST_RUN = "against_run"
-USER_CODE = "user_code"
 """Among the options of a manifest: the id of the run that it was to be compared with, until that was decided."""
+USER_CODE = "user_code"
+"""Among them, too: the reference of a simulated user that is a Python object, or the hash of the file that defines it."""
 
 
 class RunState(StrEnum):
