@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from proctor.schema.results.exit_code import EXIT_CODES, MEANINGS, ExitCode
+from proctor.schema.results.exit_code import EXIT_CODES, LABELS, MEANINGS, ExitCode
 from tests.docs.examples.pages import ROOT
 
 DOCS = ROOT / "docs"
@@ -47,7 +47,7 @@ def _lists_codes(paragraph: str) -> bool:
                 code
                 for code in ExitCode
                 for number, text in found
-                if number == str(code) and code.label in text
+                if number == str(code) and LABELS[code] in text
             }
         )
         >= 3

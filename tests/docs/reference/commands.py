@@ -11,7 +11,7 @@ import click
 from proctor.cli.command_base import OTHER
 from proctor.cli.main import COMMANDS, SECTIONS, cli
 from proctor.common.registry import load_object
-from proctor.schema.results.exit_code import MEANINGS
+from proctor.schema.results.exit_code import LABELS, MEANINGS
 from tests.docs.reference.docstrings import escape, table
 
 FOLDER = "reference/commands"
@@ -103,7 +103,7 @@ def _options(command: click.Command, shows: Callable[[str], bool]) -> Iterator[s
 def _exit_codes() -> Iterator[str]:
     yield "# Exit codes\n"
     yield "`make reference` writes this page from the code. The exit code of a command does not depend on reports or output options.\n"
-    rows = [[str(code), code.label, meaning] for code, meaning in MEANINGS.items()]
+    rows = [[str(code), LABELS[code], meaning] for code, meaning in MEANINGS.items()]
     yield table(["code", "name", "meaning"], rows)
     yield "If cases have different outcomes, *failed* takes precedence over *error*, and *error* over *inconclusive*."
     yield "[Verdicts](../explanation/verdicts.md) describes how they are decided.\n"

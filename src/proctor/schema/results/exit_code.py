@@ -17,12 +17,9 @@ class ExitCode(IntEnum):
     INTERRUPTED = 130
     TERMINATED = 143
 
-    @property
-    def label(self) -> str:
-        """The meaning in a word or two."""
-        return self.name.lower().replace("_", " ")
 
-
+LABELS = {code: code.name.lower().replace("_", " ") for code in ExitCode}
+"""Each code in a word or two."""
 MEANINGS = {
     ExitCode.PASSED: "every case passed, or there was nothing to run (an empty shard, no changed case)",
     ExitCode.FAILED: "at least one case failed",
@@ -36,5 +33,5 @@ MEANINGS = {
 }
 """When a run ends with each code."""
 
-EXIT_CODES = f"Exit codes: {', '.join(f'{code} {code.label}' for code in ExitCode)}."
+EXIT_CODES = f"Exit codes: {', '.join(f'{code} {label}' for code, label in LABELS.items())}."
 """The sentence in the help of a command."""
