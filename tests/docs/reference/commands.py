@@ -102,7 +102,7 @@ def _options(command: click.Command, shows: Callable[[str], bool]) -> Iterator[s
 
 def _exit_codes() -> Iterator[str]:
     yield "# Exit codes\n"
-    yield "`make reference` writes this page from the code. The exit code of a command does not depend on reports or output options.\n"
+    yield "`make reference` writes this page from the code. Which reports are written does not change the exit code of a command.\n"
     rows = [[str(code), LABELS[code], meaning] for code, meaning in MEANINGS.items()]
     yield table(["code", "name", "meaning"], rows)
     yield "If cases have different outcomes, *failed* takes precedence over *error*, and *error* over *inconclusive*."
