@@ -15,7 +15,7 @@ from typing import Any
 
 from benchmarks.corpus_table import CORPUS, entries
 from proctor import SetupError, audit_sync, evaluate_sync, load_eval_set
-from proctor.authoring.audit.audit_sentence import sentence
+from proctor.authoring.audit.audit_sentence import audit_sentence
 from proctor.authoring.audit.mutant import SCENARIO
 from proctor.schema.analysis.audit_result import AGENTS, AuditResult, MutationScore, OperatorScore
 from proctor.schema.format.config import DEFAULT_CRITERIA
@@ -92,7 +92,7 @@ class Audits:
             each.name
             for one in self.found
             for each in one.by_operator
-            if each.family != AGENTS and each.score.is_weak and each.label not in sentence(one)
+            if each.family != AGENTS and each.score.is_weak and each.label not in audit_sentence(one)
         ]
 
 

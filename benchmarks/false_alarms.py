@@ -21,7 +21,7 @@ from proctor.analysis.compare.measures import PairedScore, by_case, lower_bound
 from proctor.analysis.compare.sides import Side, side_cases
 from proctor.schema.analysis.comparison import Change, ComparedRun
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, TrialResult
-from proctor.stats.intervals import exactly, wilson
+from proctor.stats.intervals import binomial_probability, wilson
 from proctor.stats.paired_tests import sign_flip_test
 from proctor.stats.power import cases_needed, expected_deviation
 
@@ -140,7 +140,9 @@ def exactly_wrong(cases: int, gained: float, lost: float) -> float:
             cases - wins, int(wins + DROP * cases)
         )  # with more losses the difference is beyond the margin
         for losses in range(most + 1):
-            chance = exactly(wins, cases, gained) * exactly(losses, cases - wins, lost / (1 - gained))
+            chance = binomial_probability(wins, cases, gained) * binomial_probability(
+                losses, cases - wins, lost / (1 - gained)
+            )
             if chance > 1e-7 and _rules_out(wins, losses, cases - wins - losses):
                 chances.append(chance)
     return fsum(chances)

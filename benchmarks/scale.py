@@ -169,17 +169,17 @@ def score(store: Path, delay: float = 0) -> None:
 
 def delete(store: Path) -> None:
     """Delete the newest run."""
-    from proctor.stores.open import open_store
+    from proctor.stores.open import open_store_url
 
     cases = _cases(store)
-    with closing(open_store(str(store))) as opened:
+    with closing(open_store_url(str(store))) as opened:
         _report(cases, lambda: opened.delete([opened.find("latest")]))
 
 
 def _cases(store: Path) -> int:
-    from proctor.stores.open import open_store
+    from proctor.stores.open import open_store_url
 
-    with closing(open_store(str(store), read_only=True)) as opened:
+    with closing(open_store_url(str(store), read_only=True)) as opened:
         return opened.record(opened.find("latest")).cases
 
 

@@ -63,7 +63,7 @@ def _rate(url: str, rows: int, in_flight: int) -> float:
 def _write_part(url: str, part: int, rows: int, in_flight: int) -> tuple[float, float]:
     """Write one part of a run; return when it began and ended."""
     from proctor.schema.results.manifest import RunSummary
-    from proctor.stores.open import open_store
+    from proctor.stores.open import open_store_url
     from proctor.stores.sql import writer as writer_module
     from tests.stores.sample_runs import judging, manifest, planned, records
 
@@ -74,7 +74,7 @@ def _write_part(url: str, part: int, rows: int, in_flight: int) -> tuple[float, 
     gc.freeze()  # what is handed in is not looked through again and again
     committed: SimpleQueue[int] = SimpleQueue()
     store: Any
-    with closing(open_store(url)) as store:
+    with closing(open_store_url(url)) as store:
         member = store.join(manifest(cases=rows), planned(rows), judging(), part=part, parts=WRITERS)
         member.set_ready()
         while sum(each.is_ready for each in member.members()) < WRITERS:
@@ -97,11 +97,11 @@ def totals(url: Callable[[], str], trials: int) -> Row:
     """Compare the time of reading the totals of a run with that of counting its trials."""
     import psycopg
 
-    from proctor.stores.open import open_store
+    from proctor.stores.open import open_store_url
     from tests.stores.sample_runs import judging, manifest, planned, records
 
     name = url()
-    store: Any = open_store(name)
+    store: Any = open_store_url(name)
     with closing(store), psycopg.connect(name, autocommit=True) as connection:
         run, plan = manifest(cases=WRITERS), planned(WRITERS)
         parts = [store.join(run, plan, judging(), part=part + 1, parts=WRITERS) for part in range(WRITERS)]

@@ -126,18 +126,18 @@ def cases_json(cases: int) -> list[bytes]:
 
 def ours(folder: Path, cases: int) -> None:
     """Through the store: evidence first, then scores and the verdict, a few on their way at a time as in a run."""
-    from proctor.stores.open import open_store
+    from proctor.stores.open import open_store_url
 
     folder.mkdir(exist_ok=True)
     path = folder / f"{time.time_ns()}.db"
     warm = folder / f"warm-{time.time_ns()}.db"
     _write(warm, 20)
-    store = open_store(str(warm))
+    store = open_store_url(str(warm))
     _read(store, next(store.runs()).run_id)  # validators are built on first use
     store.close()
     found = _write(path, cases)
     watch = workload.Stopwatch()
-    store = open_store(str(path), read_only=True)
+    store = open_store_url(str(path), read_only=True)
     lines = list(store.runs())
     summary = store.summary(lines[0].run_id)
     listed = watch.stop()
@@ -166,11 +166,11 @@ def _write(path: Path, cases: int) -> dict[str, float]:
     from proctor.schema.results.manifest import RunSummary
     from proctor.schema.serialize import content_hash
     from proctor.stores.base import ScoreRecord, TrialRecord, VerdictRecord
-    from proctor.stores.open import open_store
+    from proctor.stores.open import open_store_url
 
     documents, done = cases_json(cases), trials(cases)
     verdicts = [scored(case) for case in range(cases)]
-    store = open_store(str(path))
+    store = open_store_url(str(path))
     gc.freeze()  # what is handed in is not looked through again and again
     watch = workload.Stopwatch()
     plan = _planned([content_hash(document) for document in documents])

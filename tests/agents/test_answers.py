@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 from pydantic import BaseModel
 
-from proctor.agents.function_results import events_of
+from proctor.agents.function_results import convert_answer
 from proctor.errors import AgentError
 from proctor.schema.evidence.event import Event
 from proctor.schema.format.content import Content, FunctionCall, FunctionResponse, Part, text_content
@@ -21,7 +21,7 @@ PICTURE = {"mime_type": "image/png", "data": "AAEC"}
 
 def _shape(answer: object) -> dict[str, Any]:
     """What an answer came to: calls, responses, text, state."""
-    events = events_of(answer)
+    events = convert_answer(answer)
     found = read(events)
     shape = {
         "calls": [(call.name, call.args) for call in found.tool_calls],
@@ -80,12 +80,12 @@ def test_accepted_answers(answer: object, shape: dict[str, Any]) -> None:
 
 def test_event_is_recorded_unchanged() -> None:
     event = Event.said("hello")
-    assert events_of(event) == [event]
-    assert events_of(event)[0] is event
+    assert convert_answer(event) == [event]
+    assert convert_answer(event)[0] is event
 
 
 def test_a_call_and_its_response_share_their_id() -> None:
-    called, returned = events_of({"tool_calls": [{"id": "7", "name": "f", "response": {}}]})
+    called, returned = convert_answer({"tool_calls": [{"id": "7", "name": "f", "response": {}}]})
     pair = read([called, returned]).calls_with_responses[0]
     assert (pair[0].id, pair[1] and pair[1].id) == ("7", "7")
 
@@ -153,7 +153,7 @@ for _ in range(10_000):
 )
 def test_invalid_answer_breaks_the_contract_with_a_message(answer: object, messages: list[str]) -> None:
     with pytest.raises(AgentError) as caught:
-        events_of(answer)
+        convert_answer(answer)
     for message in messages:
         assert message in str(caught.value)
     assert len(str(caught.value)) < 1_000
@@ -177,7 +177,7 @@ GARBAGE = JSON | st.binary(max_size=3) | st.builds(Hostile) | st.builds(object) 
 
 def _check_reading(answer: object) -> None:
     try:
-        events = events_of(answer)
+        events = convert_answer(answer)
     except AgentError as error:
         assert len(str(error)) < 1_000  # noqa: PT017 -- either way is right, a crash is not
         return
@@ -214,9 +214,9 @@ def test_ten_thousand_garbled_answers(seed: int) -> None:
 def test_what_is_written_as_json_reads_back_the_same(text: str, args: dict[str, int]) -> None:
     events = [Event.called("f", args), Event.said(text)]
     written = [json.loads(event.model_dump_json(by_alias=True, exclude_none=True)) for event in events]
-    assert [event for one in written for event in events_of(one)] == events
+    assert [event for one in written for event in convert_answer(one)] == events
 
 
 def test_content_of_a_user_is_kept_unchanged() -> None:
     content = Content(role="user", parts=[Part(inline_data=PICTURE)])
-    assert events_of(content)[0].content is content
+    assert convert_answer(content)[0].content is content

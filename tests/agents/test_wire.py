@@ -206,7 +206,7 @@ def test_nothing_follows_done_in_one_piece() -> None:
 )
 def test_line_that_is_not_json_is_shown(text: str | bytes, message: str) -> None:
     with pytest.raises(AgentError, match=message) as caught:
-        json_protocol.read_json(text, "a line")
+        json_protocol.parse_agent_json(text, "a line")
     assert len(str(caught.value)) < 500
 
 

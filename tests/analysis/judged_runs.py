@@ -26,7 +26,7 @@ from proctor.schema.results.score import JudgedBy, MetricScore, Score
 from proctor.schema.serialize import kept_json
 from proctor.stores.base import Record, ScoreRecord, TrialRecord, VerdictRecord
 from proctor.stores.sql.store import SqlStore
-from proctor.stores.sqlite.file import open_store
+from proctor.stores.sqlite.file import open_sqlite_store
 
 _CASE = b'{"eval_id": "x", "conversation": [{"user_content": {"parts": [{"text": "?"}]}}]}'
 METRIC = "final_response_match_v2"
@@ -50,7 +50,7 @@ class Judged:
 
 def judged_run(path: Path, cases: Sequence[Judged], *, run_id: str = "run1") -> SqlStore:
     """Write a finished run into the store at `path`, and return the store."""
-    store = open_store(f"sqlite:///{path}")
+    store = open_sqlite_store(f"sqlite:///{path}")
     sets = list(dict.fromkeys(case.eval_set_id for case in cases))
     metrics = list(dict.fromkeys((case.metric, case.threshold) for case in cases))
     manifest = Manifest(

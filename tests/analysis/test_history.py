@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, strategies as st
 
-from proctor.analysis.history.text import point_text, rate_of, sentence_of
+from proctor.analysis.history.text import case_history_sentence, point_text, rate_of
 from proctor.analysis.history.trends import BACK_AND_FORTH, MetricMeans, case_histories, case_history
 from proctor.reports.content.symbols import sparkline
 from proctor.schema.analysis.comparison import RunDifference
@@ -116,9 +116,9 @@ def test_turn_is_from_the_last_passing_run_to_the_first_that_did_not_pass() -> N
     ],
 )
 def test_run_in_error_is_neither_a_failure_nor_a_pass(strip: str, sentence: str) -> None:
-    assert re.sub(r"\d\d\d\d-[-\d]+ [\d:]+", "1970-01-01", sentence_of(history_of(strip))).startswith(
-        sentence
-    )
+    assert re.sub(
+        r"\d\d\d\d-[-\d]+ [\d:]+", "1970-01-01", case_history_sentence(history_of(strip))
+    ).startswith(sentence)
 
 
 STRIPS = st.text("pfei", min_size=1, max_size=12)
@@ -141,7 +141,7 @@ def test_counts_and_turn_hold_for_any_runs(strip: str, changed: Sequence[RunDiff
         before = strip[: len(strip) - found.lasted]
         assert (found.turn.before is None) == (not before)
         assert not before or (before[-1] == "p") is not passes
-    assert sentence_of(found)
+    assert case_history_sentence(found)
 
 
 @given(st.dictionaries(st.text("abc", min_size=1, max_size=3), STRIPS, min_size=1))

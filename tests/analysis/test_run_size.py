@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from proctor.analysis.compare.compare_cases import CompareOptions, compare_cases
-from proctor.analysis.power.plan import Sample, SizeAsked, TrialTook, sentence_of, size_for
+from proctor.analysis.power.plan import Sample, SizeAsked, TrialTook, measure_sentence, size_for
 from proctor.schema.analysis.comparison import Change
 from proctor.schema.analysis.power_plan import MeasureSize
 from proctor.stats.power import ScoreSize
@@ -115,12 +115,12 @@ SENTENCES = {
 
 @pytest.mark.parametrize(("trials", "notices", "needs"), SENTENCES.values(), ids=SENTENCES)
 def test_the_answer_names_the_drops_that_are_noticed(trials: list[str], notices: str, needs: str) -> None:
-    head, _, last = sentence_of(sized(*trials), len(trials), len(trials[0]), 0.8).partition("; ")
+    head, _, last = measure_sentence(sized(*trials), len(trials), len(trials[0]), 0.8).partition("; ")
     assert (head.partition(" you will notice ")[2], last) == (notices, needs)
 
 
 def test_a_run_that_is_large_enough_is_named() -> None:
-    sentence = sentence_of(sized(*["PPPPP"] * 50), 50, 5, 0.8)
+    sentence = measure_sentence(sized(*["PPPPP"] * 50), 50, 5, 0.8)
     assert sentence.endswith("an overall drop of 5 points (in 80 % of comparisons): enough for 5 points")
 
 

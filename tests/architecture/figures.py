@@ -80,6 +80,24 @@ def shared_stems() -> dict[str, list[str]]:
     return {stem: names for stem, names in found.items() if len(names) > 1}
 
 
+def shared_names() -> dict[str, list[str]]:
+    """Return the public classes and functions that several modules define, with these modules.
+
+    `compat` and the routes for google-adk have the names of other tools.
+    """
+    found = defaultdict(list)
+    for module in modules().values():
+        if not module.name.startswith(("proctor.compat", "proctor.web.server.adk")):
+            for name in {
+                node.name
+                for node in module.tree.body
+                if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+            }:
+                if not name.startswith("_"):
+                    found[name].append(module.name)
+    return {name: names for name, names in found.items() if len(names) > 1}
+
+
 @cache
 def functions() -> Sequence[tuple[Module, Function]]:
     """Return every function and method, nested ones too."""

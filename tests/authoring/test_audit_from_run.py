@@ -12,7 +12,7 @@ from proctor.authoring.audit.stored_audit import load_audit, load_case_audit
 from proctor.errors import UnknownNameError
 from proctor.schema.analysis.audit_result import AuditResult, Fate
 from proctor.schema.format.content import text_of
-from proctor.stores.open import open_store
+from proctor.stores.open import open_store_url
 from tests.authoring.test_audit import case, turn
 
 Json = dict[str, Any]
@@ -139,7 +139,7 @@ def test_a_recorded_case_is_audited_with_the_conversation_of_the_run(
 def test_a_stored_audit_shows_what_the_run_had(store: str) -> None:
     run_id = run(store, BOOKED)
     found = audit(BOOKED, HARMLESS, from_run=run_id, store=store)
-    opened = open_store(store)
+    opened = open_store_url(store)
     try:
         loaded = load_audit(opened, found.run_id)
         assert loaded.from_run == run_id

@@ -14,7 +14,7 @@ from proctor.errors import SetupError
 from proctor.models.base import ChatModel, Message
 from proctor.schema.analysis.audit_result import AuditResult, Fate, JudgeAudit
 from proctor.schema.format.content import text_of
-from proctor.stores.open import open_store
+from proctor.stores.open import open_store_url
 from tests.authoring.audit_judge import Judge, ignores_digits, judge_by
 from tests.authoring.test_audit import case, turn
 
@@ -142,7 +142,7 @@ def test_answers_are_kept_in_the_store_and_asked_once(tmp_path: Path) -> None:
     assert re.search(r"\((\d\d) calls", first.judged.usage)
     assert re.search(r"\(0 calls, \d\d known from before", again.judged.usage)
     assert again.score == first.score
-    opened = open_store(store)
+    opened = open_store_url(store)
     try:
         loaded = load_audit(opened, first.run_id)
         assert loaded.judged == first.judged

@@ -6,7 +6,7 @@ import pytest
 
 from proctor.errors import CriterionError
 from proctor.metrics.final_session_state import FinalSessionState
-from proctor.reports.evidence.trajectory_diff import state_of
+from proctor.reports.evidence.trajectory_diff import state_difference
 from proctor.schema.evidence.trial import FailureKind
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.criterion import BaseCriterion
@@ -138,7 +138,7 @@ def test_a_part_that_its_matcher_accepts_is_not_listed_as_a_difference() -> None
     )
     assert found.value == 0.0
     assert found.details["state"][0]["accepted"] == ["order.total"]
-    assert [line.key for line in state_of(found.details["state"]).lines] == ["order.status"]
+    assert [line.key for line in state_difference(found.details["state"]).lines] == ["order.status"]
 
 
 def test_criterion_with_expected_values_needs_only_the_state_of_the_agent() -> None:

@@ -21,7 +21,7 @@ from proctor.models.providers.provider_batches import AnthropicBatches
 from proctor.runs.batch_scoring import BatchScoring
 from proctor.schema.results.run_result import Outcome, RunResult
 from proctor.stores.judge_batches import StoredBatch
-from proctor.stores.open import open_store
+from proctor.stores.open import open_store_url
 from proctor.stores.sql.store import SqlStore
 from tests.models.loopback import Asked, Completion, Status, serve_models
 from tests.models.loopback.batches import BatchServer, Script, serve_batches
@@ -83,7 +83,7 @@ def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Script], BatchS
 @pytest.fixture
 def store() -> Iterator[SqlStore]:
     """Return a store with one run of four cases, c0 to c3."""
-    opened = open_store(f"memory:{uuid4()}")
+    opened = open_store_url(f"memory:{uuid4()}")
     assert isinstance(opened, SqlStore)
     cases = [
         {
@@ -152,7 +152,7 @@ def test_the_result_is_that_of_single_calls(
     assert heard.notes[0].startswith(f"batch batch_1: 8 requests to {judge}")
     assert heard.notes[-1] == "batch batch_1: 8 of 8 requests answered"
 
-    other = open_store(f"memory:{uuid4()}")
+    other = open_store_url(f"memory:{uuid4()}")
     assert isinstance(other, SqlStore)
     other.copy_run(store, result.run_id)
     with other._database.transaction() as transaction:
@@ -414,7 +414,7 @@ def test_max_cost_counts_half_of_the_price_and_is_never_exceeded(
     server = serve(lambda asked: says(asked, tokens=(1_000, 100)))
     whole = score(store).spent[0].cost
     assert whole == pytest.approx(2 * CASES * (1_000 * 1e-6 + 100 * 5e-6) / 2)
-    again = open_store(f"memory:{uuid4()}")
+    again = open_store_url(f"memory:{uuid4()}")
     assert isinstance(again, SqlStore)
     again.copy_run(store, store.find("latest"))
     with again._database.transaction() as transaction:

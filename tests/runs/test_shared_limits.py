@@ -21,7 +21,7 @@ from proctor.runs.storage.join_run import wait_for_end
 from proctor.schema.results.manifest import RunState
 from proctor.schema.results.run_result import Outcome, RunResult
 from proctor.stores.base import Caps
-from proctor.stores.open import open_store
+from proctor.stores.open import open_store_url
 from tests.runs.test_joined_runs import eval_set, member, members, on_a_loop
 from tests.stores.statements import executed_statements
 
@@ -93,10 +93,10 @@ async def test_all_members_together_make_exactly_as_many_calls_of_judges_as_allo
     parts = await members(store, sets=SETS, config=JUDGED, judge=judge, max_judge_calls=17, agent=AGENT)
     assert len(judge.asked) == 17
     assert reasons(parts) - {""} == {"max_judge_calls: judges were asked 17 times"}
-    stopped = wait_for_end(open_store(store), "nightly", 60.0)
+    stopped = wait_for_end(open_store_url(store), "nightly", 60.0)
     assert "is not complete: stopped by max_judge_calls: judges were asked 17 times. " in stopped
     assert f"`proctor resume nightly --max-judge-calls N --store={store}` resumes it" in stopped
-    whole = open_store(store).load("nightly")
+    whole = open_store_url(store).load("nightly")
     assert whole.counts == {Outcome.PASSED: 17, Outcome.NOT_RUN: CASES - 17}
     assert (whole.outcome, whole.stopped_by) == (
         Outcome.NOT_RUN,
@@ -119,7 +119,7 @@ async def test_a_run_is_resumed_after_a_kill_within_its_limits_and_names_them_on
     judge = Judge()
     session: dict[str, Any] = {"store": store, "judge": judge}
     run = await proctor.evaluate(AGENT, SETS, config=JUDGED, max_judge_calls=3, **session)
-    killed: Any = open_store(store)
+    killed: Any = open_store_url(store)
     with closing(killed):
         killed.set_caps(run.run_id, Caps(max_judge_calls=2, max_tokens=1_000_000))
     session |= {"agent": AGENT, "eval_sets": SETS}
@@ -140,7 +140,7 @@ async def test_limits_of_several_agents_are_in_the_store_before_the_turn_of_each
 
         async def answer(self, message: Any, _session: Any) -> Any:
             await asyncio.sleep(0.1)
-            opened: Any = open_store(store)
+            opened: Any = open_store_url(store)
             with closing(opened):
                 purses.append(opened._database.rows(PURSES))
             async for event in super().answer(message, _session):
@@ -171,7 +171,7 @@ async def test_a_run_within_its_limits_is_complete(store: str) -> None:
     parts = await members(store, sets=SETS, config=JUDGED, judge=judge, **limits)
     assert (len(judge.asked), reasons(parts)) == (CASES, {""})
     assert [part.completes_run for part in parts].count(True) == 1
-    assert open_store(store).load("nightly").passed
+    assert open_store_url(store).load("nightly").passed
 
 
 @pytest.mark.slow
@@ -202,7 +202,7 @@ async def test_resume_keeps_what_was_spent_and_may_raise_the_limit(store: str) -
     assert len(judge.asked) == 14
     whole = await proctor.resume("nightly", max_judge_calls=CASES, **again)
     assert (len(judge.asked), whole.passed) == (CASES, True)
-    assert open_store(store).record("nightly").state is RunState.FINISHED
+    assert open_store_url(store).record("nightly").state is RunState.FINISHED
 
 
 @pytest.mark.slow

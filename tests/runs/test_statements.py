@@ -8,7 +8,7 @@ import pytest
 
 from proctor import evaluate_sync, export_run, rescore_sync, resume_sync
 from proctor.schema.results.run_result import Outcome
-from proctor.stores.open import open_store
+from proctor.stores.open import open_store_url
 from proctor.stores.sql import writer
 from tests.stores.statements import executed_statements
 
@@ -70,7 +70,7 @@ def test_scoring_takes_few_statements(store: Path, monkeypatch: pytest.MonkeyPat
 def test_export_takes_few_statements(store: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     evaluate_sync(echo, eval_set(CASES), config=CONFIG, store=store)
     statements = executed_statements(monkeypatch)
-    with closing(open_store(str(store))) as opened:
+    with closing(open_store_url(str(store))) as opened:
         (path,) = export_run(opened.load(opened.find("latest")), "adk", tmp_path)
     cases = json.loads(path.read_text(encoding="utf-8"))["eval_case_results"]
     assert len(cases) == CASES

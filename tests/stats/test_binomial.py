@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from proctor.stats.intervals import at_most, exactly, most_lost
+from proctor.stats.intervals import at_most, binomial_probability, most_lost
 
 
 def scipy_stats() -> Any:
@@ -31,7 +31,9 @@ def scipy_stats() -> Any:
 )
 def test_both_are_scipys(passed: int, trials: int, rate: float) -> None:
     binom = scipy_stats().binom
-    assert exactly(passed, trials, rate) == pytest.approx(float(binom.pmf(passed, trials, rate)), rel=1e-8)
+    assert binomial_probability(passed, trials, rate) == pytest.approx(
+        float(binom.pmf(passed, trials, rate)), rel=1e-8
+    )
     assert at_most(passed, trials, rate) == pytest.approx(float(binom.cdf(passed, trials, rate)), rel=1e-8)
 
 
@@ -57,7 +59,7 @@ def test_edges_are_exact(most: int, rate: float, expected: float) -> None:
 @pytest.mark.parametrize(("trials", "rate"), [(5, -0.1), (5, 1.1), (5, float("nan")), (-1, 0.5)])
 def test_rates_and_trials_are_checked(trials: int, rate: float) -> None:
     with pytest.raises(ValueError, match="expected trials >= 0 and 0 <= rate <= 1"):
-        exactly(0, trials, rate)
+        binomial_probability(0, trials, rate)
 
 
 # --- what may be lost ----------------------------------------------------------------------------------------------------

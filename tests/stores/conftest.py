@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from proctor.stores.open import open_store
+from proctor.stores.open import open_store_url
 from proctor.stores.sql.store import SqlStore
 from tests.stores.postgres.server import PostgresServer, binaries, postgres_server
 from tests.stores.sample_runs import OPEN
@@ -41,7 +41,7 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 @pytest.fixture
 def store(url: str) -> Iterator[SqlStore]:
-    made = open_store(url)
+    made = open_store_url(url)
     assert isinstance(made, SqlStore)
     yield made
     made.close()

@@ -28,7 +28,7 @@ from proctor.stores.base import (
     VerdictRecord,
 )
 from proctor.stores.sql.store import SqlStore
-from proctor.stores.sqlite.file import open_store
+from proctor.stores.sqlite.file import open_sqlite_store
 
 METRIC = "exactness"
 FIRST = b"SQLite format 3\x00"
@@ -158,7 +158,7 @@ OPEN: list[SqlStore] = []
 
 
 def opened(path: Path, *, read_only: bool = False) -> SqlStore:
-    OPEN.append(open_store(str(path), read_only=read_only))
+    OPEN.append(open_sqlite_store(str(path), read_only=read_only))
     return OPEN[-1]
 
 

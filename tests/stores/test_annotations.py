@@ -7,7 +7,7 @@ import pytest
 
 from proctor.errors import StoreError, UnknownNameError
 from proctor.schema.results.manifest import RunAnnotation
-from proctor.stores.open import open_store
+from proctor.stores.open import open_store_url
 from proctor.stores.sql import database
 from proctor.stores.sql.store import SqlStore
 from tests.stores.sample_runs import write_run
@@ -45,7 +45,7 @@ def test_it_is_deleted_with_the_run(store: SqlStore) -> None:
 
 def test_a_store_that_is_opened_for_reading_shows_it_and_does_not_change(path: Path) -> None:
     with_run(path)
-    reading = open_store(f"sqlite:{path}", read_only=True)
+    reading = open_store_url(f"sqlite:{path}", read_only=True)
     assert reading.annotations() == {"run1": FIRST}
     with pytest.raises(StoreError, match="for reading only"):
         reading.annotate("run1", RunAnnotation())
@@ -54,22 +54,22 @@ def test_a_store_that_is_opened_for_reading_shows_it_and_does_not_change(path: P
 def test_a_store_of_an_older_version_has_none(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     files = database.schema_files()
     monkeypatch.setattr(database, "schema_files", lambda: files[:10])
-    store = open_store(f"sqlite:{path}")
+    store = open_store_url(f"sqlite:{path}")
     write_run(store, "run1")
     store.close()
     monkeypatch.undo()
-    assert open_store(f"sqlite:{path}", read_only=True).annotations() == {}
+    assert open_store_url(f"sqlite:{path}", read_only=True).annotations() == {}
 
 
 def test_a_damaged_one_is_reported_and_hides_no_run(path: Path) -> None:
     with_run(path)
     with sqlite3.connect(path) as connection:
         connection.execute("UPDATE run_annotations SET note = 'x'")
-    assert "damaged" in open_store(f"sqlite:{path}", read_only=True).annotations()["run1"].note
+    assert "damaged" in open_store_url(f"sqlite:{path}", read_only=True).annotations()["run1"].note
 
 
 def with_run(path: Path) -> None:
-    store = open_store(f"sqlite:{path}")
+    store = open_store_url(f"sqlite:{path}")
     write_run(store, "run1")
     store.annotate("run1", FIRST)
     store.close()

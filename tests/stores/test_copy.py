@@ -14,7 +14,7 @@ from proctor.schema.results.manifest import RunAnnotation
 from proctor.schema.results.run_result import Outcome
 from proctor.stores.base import AnswerRecord
 from proctor.stores.labels import StoredLabel, StoredLook
-from proctor.stores.open import open_store
+from proctor.stores.open import open_store_url
 from proctor.stores.sql import database
 from proctor.stores.sql.store import SqlStore
 from tests.cli.project import in_this_process
@@ -69,7 +69,7 @@ def _content(store: SqlStore) -> list[Any]:
 @pytest.mark.slow
 def test_copy_has_everything(store: SqlStore, postgres: PostgresServer, tmp_path: Path) -> None:
     _fill(store)
-    with closing(open_store(postgres.new_url())) as on_server:
+    with closing(open_store_url(postgres.new_url())) as on_server:
         assert isinstance(on_server, SqlStore)
         for source, target in itertools.pairwise([store, on_server, opened(tmp_path / "copy.db")]):
             copied = [target.copy_run(source, entry.run_id) for entry in reversed(source.index())]

@@ -12,7 +12,7 @@ from proctor.errors import NoLooksLeftError, StoreError
 from proctor.stores.labels import StoredLook
 from proctor.stores.sql import database
 from proctor.stores.sql.store import SqlStore
-from proctor.stores.sqlite.file import open_store
+from proctor.stores.sqlite.file import open_sqlite_store
 from tests.stores.sample_runs import write_run
 
 LOOKS = [StoredLook(cases=("a", "b"), alpha=0.05, budget=20, began_at=1.5), StoredLook(cases=("b",), alpha=0.01, budget=3, began_at=2.0)]  # fmt: skip
@@ -51,8 +51,8 @@ def test_looks_remain_when_runs_are_deleted(store: SqlStore) -> None:
 
 
 def test_a_store_that_is_for_reading_only_takes_no_look(path: Path) -> None:
-    open_store(str(path)).close()
-    reading = open_store(str(path), read_only=True)
+    open_sqlite_store(str(path)).close()
+    reading = open_sqlite_store(str(path), read_only=True)
     with pytest.raises(StoreError, match="reading only"):
         reading.record_look(LOOKS[0], _accept)
     reading.close()
@@ -68,7 +68,7 @@ def test_a_store_that_is_for_reading_only_takes_no_look(path: Path) -> None:
     ],
 )  # fmt: skip
 def test_damaged_looks_are_noticed_and_no_look_is_added(path: Path, damage: str) -> None:
-    store = open_store(str(path))
+    store = open_sqlite_store(str(path))
     for look in LOOKS:
         store.record_look(look, _accept)
     with sqlite3.connect(path) as raw:
@@ -86,11 +86,11 @@ def test_a_store_of_an_earlier_version_has_no_looks_and_takes_them_after_an_upgr
     earlier_files = database.schema_files()[:3]
     with monkeypatch.context() as earlier:
         earlier.setattr(database, "schema_files", lambda: earlier_files)
-        open_store(str(path)).close()
-    reading = open_store(str(path), read_only=True)
+        open_sqlite_store(str(path)).close()
+    reading = open_sqlite_store(str(path), read_only=True)
     assert reading.looks() == []
     reading.close()
-    store = open_store(str(path))
+    store = open_sqlite_store(str(path))
     store.record_look(LOOKS[0], _accept)
     assert store.looks() == LOOKS[:1]
     store.close()

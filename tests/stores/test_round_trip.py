@@ -18,7 +18,7 @@ from proctor.stores.base import Record, ScoreRecord, TrialRecord, VerdictRecord
 from proctor.stores.sql import encoding
 from proctor.stores.sql.database import compact, pack, unpack
 from proctor.stores.sql.encoding import read_score, read_scores, scores_row
-from proctor.stores.sqlite.file import open_store
+from proctor.stores.sqlite.file import open_sqlite_store
 from tests.stores.sample_runs import (
     Heard,
     begun,
@@ -180,7 +180,7 @@ def cases(draw: st.DrawFn) -> tuple[CaseResult, list[Record], list[bytes]]:
 @given(cases())
 def test_a_case_comes_back_as_the_engine_had_it(made: tuple[CaseResult, list[Record], list[bytes]]) -> None:
     result, records, shown_bytes = made
-    store = open_store(f"memory:{secrets.token_hex(8)}")
+    store = open_sqlite_store(f"memory:{secrets.token_hex(8)}")
     writer = begun(store, cases=1)
     writer.put(records)
     writer.finish(RunSummary(), complete=True)
@@ -205,7 +205,7 @@ def test_every_field_of_a_verdict_is_written() -> None:
 
 def test_scores_that_were_dropped_from_a_verdict_come_back_with_it() -> None:
     """A run that keeps no evidence of passes in memory hands in verdicts without scores."""
-    store = open_store(f"memory:{secrets.token_hex(8)}")
+    store = open_sqlite_store(f"memory:{secrets.token_hex(8)}")
     one = MetricScore(1.0, [Score(1.0)])
     verdict = MetricVerdict("m", Outcome.PASSED, 1.0, 0.5, per_trial=[one])
     verdict.drop_scores()
@@ -224,7 +224,7 @@ def test_scores_that_were_dropped_from_a_verdict_come_back_with_it() -> None:
 @pytest.mark.slow
 @given(TEXT, TEXT, st.sampled_from(["\ud800", "\x00", ""]))
 def test_ids_that_no_database_holds_are_kept_visibly(set_id: str, eval_id: str, bad: str) -> None:
-    store = open_store(f"memory:{secrets.token_hex(8)}")
+    store = open_sqlite_store(f"memory:{secrets.token_hex(8)}")
     case = PlannedCase(0, set_id + bad, eval_id + bad, "hash", "place" + bad)
     damaged = manifest(cases=1)
     damaged.agent.label = "agent" + bad
@@ -293,7 +293,7 @@ def test_media_claims_of_an_agent_are_not_media() -> None:
 
 
 def test_the_same_picture_is_kept_once_over_cases_trials_and_runs() -> None:
-    store = open_store(f"memory:{secrets.token_hex(8)}")
+    store = open_sqlite_store(f"memory:{secrets.token_hex(8)}")
     picture, sound = b"\x89PNG" + bytes(range(256)) * 20, b"RIFF" * 1000
     shown_bytes = _with_media(picture, picture, sound)
     for run_id in ("a", "b"):
@@ -312,7 +312,7 @@ def test_the_same_picture_is_kept_once_over_cases_trials_and_runs() -> None:
 
 
 def test_shared_media_of_a_deleted_run_stay_for_the_other_run() -> None:
-    store = open_store(f"memory:{secrets.token_hex(8)}")
+    store = open_sqlite_store(f"memory:{secrets.token_hex(8)}")
     case = _with_media(b"picture" * 500)
     for run_id in ("a", "b"):
         writer = begun(store, run_id, cases=1)

@@ -16,7 +16,7 @@ from proctor.schema.results.run_result import Outcome
 from proctor.stores.base import ScoreRecord, TrialRecord, VerdictRecord
 from proctor.stores.sql import writer
 from proctor.stores.sql.store import SqlStore
-from proctor.stores.sqlite.file import open_store
+from proctor.stores.sqlite.file import open_sqlite_store
 from tests.stores.sample_runs import (
     METRIC,
     Heard,
@@ -551,10 +551,10 @@ def test_a_store_is_read_from_any_thread_while_it_is_written(store: SqlStore) ->
 
 
 def test_stores_in_memory_are_one_by_name() -> None:
-    first, second = open_store("memory:shared by name"), open_store("memory:another name")
+    first, second = open_sqlite_store("memory:shared by name"), open_sqlite_store("memory:another name")
     write_run(first)
     first.close()
-    assert open_store("memory:shared by name").find("latest") == "run1"
+    assert open_sqlite_store("memory:shared by name").find("latest") == "run1"
     assert list(second.runs()) == []
 
 

@@ -20,7 +20,7 @@ from proctor.schema.results.manifest import RunSummary
 from proctor.schema.results.run_result import Outcome
 from proctor.stores.sql import database, leases
 from proctor.stores.sql.store import SqlStore
-from proctor.stores.sqlite.file import open_store
+from proctor.stores.sqlite.file import open_sqlite_store
 from tests.stores.sample_runs import Heard, begun, records, write_run
 
 
@@ -82,7 +82,7 @@ def _migrate(path: str) -> None:
     later = (*first, (len(first) + 1, tables))  # as a later Proctor would have it
     with mock.patch.object(database, "schema_files", return_value=later):
         print("going", flush=True)
-        open_store(path).close()
+        open_sqlite_store(path).close()
 
 
 def main(words: list[str]) -> None:
@@ -94,7 +94,7 @@ def main(words: list[str]) -> None:
     if what == "make":
         database.schema_files()
         print("going", flush=True)
-    store = open_store(str(Path(path)))
+    store = open_sqlite_store(str(Path(path)))
     match what:
         case "fill":
             _fill(store, run_id, int(others[0]))

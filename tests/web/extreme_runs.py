@@ -26,7 +26,7 @@ from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome
 from proctor.schema.results.score import MetricScore, Score
 from proctor.schema.serialize import kept_json
 from proctor.stores.base import Record, ScoreRecord, TrialRecord, VerdictRecord
-from proctor.stores.sqlite.file import open_store
+from proctor.stores.sqlite.file import open_sqlite_store
 
 
 @dataclass
@@ -81,7 +81,7 @@ class Made:
 
 def write_made(path: Path, cases: Sequence[Made], *, run_id: str = "made", agent: str = "agent") -> None:
     """Write a finished run into the store at `path`."""
-    store = open_store(f"sqlite:///{path}")
+    store = open_sqlite_store(f"sqlite:///{path}")
     sets = list(dict.fromkeys(case.eval_set_id for case in cases))
     most = max(len(case.trials) for case in cases)
     manifest = Manifest(

@@ -21,7 +21,7 @@ from typing import Annotated, Union, cast, get_args, get_origin
 from pydantic import BaseModel
 
 from proctor.agents.base import AgentInfo, Session
-from proctor.agents.function_results import events_of
+from proctor.agents.function_results import convert_answer
 from proctor.common.async_tools import THREADS
 from proctor.common.error_text import safe_repr
 from proctor.errors import AgentLoadError
@@ -72,12 +72,12 @@ class FunctionAgent:
         stream = _stream(answer)
         if stream is None:
             for item in answer if isinstance(answer, list | tuple) else (answer,):
-                for event in events_of(item):
+                for event in convert_answer(item):
                     yield event
             return
         async with aclosing(stream):
             async for item in stream:
-                for event in events_of(item):
+                for event in convert_answer(item):
                     yield event
 
 

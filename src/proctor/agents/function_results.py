@@ -38,7 +38,7 @@ ACCEPTED = (
 _SCALARS = (str, int, float, bool, type(None))
 
 
-def events_of(answer: object) -> list[Event]:
+def convert_answer(answer: object) -> list[Event]:
     """Convert one answer (not an iterable of answers) to events; see the table above.
 
     Raises:
@@ -96,7 +96,7 @@ def _foreign(answer: BaseModel) -> list[Event]:
     fields = plain_data(answer)
     for kind in (Content, Part, FunctionCall, FunctionResponse):
         if kind.__name__ == type(answer).__name__:
-            return events_of(kind.model_validate(fields))
+            return convert_answer(kind.model_validate(fields))
     return [Event.from_adk(fields)]
 
 

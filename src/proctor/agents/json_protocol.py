@@ -14,7 +14,7 @@ from typing import TypeGuard
 from pydantic import ValidationError
 
 from proctor.agents.base import Session
-from proctor.agents.function_results import events_of, first_problem
+from proctor.agents.function_results import convert_answer, first_problem
 from proctor.common.error_text import safe_repr
 from proctor.common.json_values import Json, JsonObject
 from proctor.errors import AgentError, AgentRaisedError, did_you_mean
@@ -91,7 +91,7 @@ def notice(kind: str, session: Session) -> JsonObject:
 # --- from the agent --------------------------------------------------------------------------------------------------
 
 
-def read_json(text: str | bytes, what: str) -> Json:
+def parse_agent_json(text: str | bytes, what: str) -> Json:
     """Parse one JSON value; `what` names it in the message (`a line`, `the data of an event`).
 
     Raises:
@@ -125,7 +125,7 @@ def _parse_events(data: object) -> Answer:
         data = {key: value for key, value in data.items() if key != "type"}
     if isinstance(data, Mapping) and set(data) == {"event"}:
         return Answer([_whole_event(data["event"])])
-    return Answer(events_of(data))
+    return Answer(convert_answer(data))
 
 
 def read_body(data: object) -> Answer:

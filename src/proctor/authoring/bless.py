@@ -18,7 +18,7 @@ from proctor.files.eval_sets.source import open_cases, open_eval_set
 from proctor.files.text.json_stream import no_collection
 from proctor.runs.attempts import find_current_run
 from proctor.runs.setup.settings import project_root
-from proctor.runs.storage.lookup import EndedCases, case_of
+from proctor.runs.storage.lookup import EndedCases, read_case_as_run
 from proctor.runs.storage.open import StoreLike, as_store
 from proctor.schema.evidence.trial import Trial
 from proctor.schema.format.case import EvalCase
@@ -244,7 +244,7 @@ class _Chosen:
         picked = _Picked(case, trials[0], trials[0].invocations)
         if len(trials) == 1 and all(map(has_text, picked.turns)):
             return picked  # the content of the case does not matter
-        content = case_of(self._run.store, self._run.run_id, case.position) or EvalCase()
+        content = read_case_as_run(self._run.store, self._run.run_id, case.position) or EvalCase()
         state_keys = (content.final_session_state or {}).keys()
         if len({_deeds(trial, state_keys) for trial in trials}) > 1:
             why = f"went differently from trial to trial ({len(trials)} trials): choose one, --trial N"

@@ -13,7 +13,7 @@ from proctor.common.registry import METRICS
 from proctor.engine.execution.run_control import run_sync
 from proctor.engine.planning.case_checks import cannot_run, classify, reader_of
 from proctor.engine.planning.criteria import Bound, bind
-from proctor.engine.planning.plan import Plan, make_plan, problems_of_trials, runs_of
+from proctor.engine.planning.plan import Plan, make_plan, problems_of_trials, trials_per_case
 from proctor.engine.planning.set_plan import (
     ASSERTS_NOTHING,
     REMEDIES,
@@ -230,7 +230,7 @@ class _Meaning:
     def _check_config(self, report: FileCheck, document: Document) -> None:
         config = EvalConfig.model_validate(document.value)
         bound = bind(self._ready(config), self._options)
-        num_runs = runs_of(config, self._options)
+        num_runs = trials_per_case(config, self._options)
         of_trials = problems_of_trials(config, config.rule_for(num_runs), num_runs)
         for problem in [*bound.problems, *_paths(config), *of_trials]:
             report.problems += _in_config(document, problem, "error")

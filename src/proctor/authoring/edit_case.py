@@ -16,7 +16,7 @@ from typing import Any
 
 from proctor.authoring.check_files import assertion_findings
 from proctor.authoring.eval_set_files import ListedFile
-from proctor.engine.planning.case_checks import checks_of, problems_of
+from proctor.engine.planning.case_checks import case_problems, checks_of
 from proctor.errors import EvalFileError, SetupError, UnknownNameError, did_you_mean
 from proctor.files.edit import add_remove_cases
 from proctor.files.edit.case import EditedText, read_edited_case, with_case
@@ -147,7 +147,7 @@ def replace_case(
         before = text_of_file(file.path)
         edited = with_case(file.path, source, before, index, value)
         write_edit(file.path, before, edited, comments_may_go=comments_may_go)
-        new_id = case_of(value)[0].eval_id
+        new_id = require_case(value)[0].eval_id
         if file.form != "yaml" and new_id == eval_id:  # it was read again already at its position
             return CaseContent(eval_id, value, version_of(value), index, source.line(index), doubtful)
         written = read_set(file)
@@ -162,7 +162,7 @@ def add_case(file: ListedFile, value: object) -> CaseContent:
         SetupError: its id could not be named, or is taken.
         EvalFileError: the file cannot be changed in place.
     """
-    case, _ = case_of(value)
+    case, _ = require_case(value)
     require_new_case_id(case.eval_id)
     with lock_folder(file.path):
         source = read_set(file)
@@ -215,7 +215,7 @@ def _position(source: EvalSetFile, eval_id: str) -> int:
 
 def _warnings_about(value: object, source: EvalSetFile, eval_id: str) -> list[DocumentFinding]:
     """Return the warnings about a case that replaces `eval_id`."""
-    case, doubtful = case_of(value)
+    case, doubtful = require_case(value)
     if case.eval_id not in {
         eval_id,
         eval_id.rpartition("#")[0],
@@ -225,7 +225,7 @@ def _warnings_about(value: object, source: EvalSetFile, eval_id: str) -> list[Do
     return doubtful
 
 
-def case_of(value: object) -> tuple[EvalCase, list[DocumentFinding]]:
+def require_case(value: object) -> tuple[EvalCase, list[DocumentFinding]]:
     """A case that can be written, and what is doubtful in it."""
     require_writable(value)
     case, wrong, doubtful = read_edited_case(value)
@@ -314,11 +314,11 @@ def check_case(value: object, path: Path | None = None) -> CheckedCase:
     `path`: the file of its set; by that file's config, a case that asserts nothing is doubtful, too.
     """
     try:
-        case, doubtful = case_of(value)
+        case, doubtful = require_case(value)
     except NotACaseError as error:
         return CheckedCase(wrong=error.findings)
     unasserted = [] if path is None else assertion_findings(case, path)
-    problems = dict.fromkeys(problems_of(case, checks_of(())))
+    problems = dict.fromkeys(case_problems(case, checks_of(())))
     return CheckedCase(
         refused=[_at_its_field(locate_message(one, value), value) for one in problems],
         doubtful=[*doubtful, *unasserted],

@@ -36,7 +36,7 @@ class Added:
     """The new cases that a run would refuse because they assert nothing, and those that are negative only."""
 
 
-def place_of(set_or_dir: str | Path, eval_set_id: str | None = None) -> Path:
+def eval_set_path(set_or_dir: str | Path, eval_set_id: str | None = None) -> Path:
     """Return the file of a set by its path, or by its id in an agent's folder.
 
     Raises:
@@ -56,7 +56,7 @@ def create_eval_set(path: str | Path, eval_set_id: str | None = None, *, make_pa
     """
     if eval_set_id is not None:
         require_new_set_id(eval_set_id)
-    file = place_of(path, eval_set_id)
+    file = eval_set_path(path, eval_set_id)
     check_growing_set(file, make_parents=make_parents)
     add_remove_cases.create_set(file)
     return file

@@ -43,7 +43,7 @@ class TextContent:
     """It can be opened as an eval set."""
 
 
-def text_of(file: ListedFile) -> TextContent:
+def read_set_text(file: ListedFile) -> TextContent:
     """Return the text of a set's file, valid or not.
 
     Raises:
@@ -67,7 +67,7 @@ def replace_text(
     Raises:
         ChangedMeanwhileError: the file has another text than the one that was read.
         StillUnreadableError: it could not be opened as an eval set, and `unreadable_may_be` is not set.
-        EvalFileError: as `text_of`; or it cannot be written.
+        EvalFileError: as `read_set_text`; or it cannot be written.
     """
     with lock_folder(file.path):
         before = _text(file)

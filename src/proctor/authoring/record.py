@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from proctor.engine.trial.live_conversation import Conversation
 
 
-def case_of(
+def recorded_case(
     eval_id: str,
     turns: Sequence[Invocation],
     *,
@@ -65,7 +65,7 @@ async def case_of_talk(talk: Conversation, eval_id: str, *, with_final_state: bo
     session, state = talk.session_input, None
     if with_final_state:
         state = changed_keys(dict((session.state if session else None) or {}), await talk.final_state())
-    return case_of(eval_id, talk.invocations, session_input=session, final_state=state)
+    return recorded_case(eval_id, talk.invocations, session_input=session, final_state=state)
 
 
 def case_of_session(eval_id: str, path: str | Path) -> EvalCase:
@@ -84,7 +84,7 @@ def case_of_session(eval_id: str, path: str | Path) -> EvalCase:
     user_turns = [turn for turn in turns if turn.user_content.parts]
     if not user_turns:
         raise EvalFileError(f"{path}: this session has no message of a user")
-    return case_of(eval_id, user_turns, session_input=_session_input(value))
+    return recorded_case(eval_id, user_turns, session_input=_session_input(value))
 
 
 def _session_input(session: dict[str, object]) -> SessionInput | None:
@@ -146,5 +146,5 @@ def eval_set_of(traces: TracesLike, eval_set_id: str = "traces") -> tuple[EvalSe
         if trial.failure is not None:
             left.append(f"{name}: {trial.failure.cause}")
             continue
-        cases.append(case_of(name, trial.invocations, session_input=session_of(conversation)))
+        cases.append(recorded_case(name, trial.invocations, session_input=session_of(conversation)))
     return EvalSet(eval_set_id=eval_set_id, eval_cases=cases), left

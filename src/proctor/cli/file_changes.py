@@ -68,7 +68,7 @@ def audit_note(path: Path, eval_ids: Collection[str]) -> list[str]:
     It is an extra of a command that has done its work: nothing is returned where the audit is not possible, and a config with
     custom metrics is left out, because their code may be slow or cost money.
     """
-    from proctor.authoring.audit.audit_sentence import sentence
+    from proctor.authoring.audit.audit_sentence import audit_sentence
     from proctor.authoring.audit.audit_sets import audit_sync
     from proctor.authoring.audit.mutant import SCENARIO
     from proctor.errors import ProctorError, SetupError
@@ -97,7 +97,7 @@ def audit_note(path: Path, eval_ids: Collection[str]) -> list[str]:
             if scenarios
             else []
         )
-    text = sentence(result)
+    text = audit_sentence(result)
     lines = [f"audit: {text[0].lower()}{text[1:]}"]
     if result.passed_by_any:
         names = ", ".join(case.eval_id for case in result.passed_by_any)

@@ -39,7 +39,7 @@ def report_error(error: BaseException) -> int:
     if isinstance(error, Stopped):
         return error.code
     if isinstance(error, SetupError):
-        report_problems(problems_of(error))
+        report_problems(single_problems(error))
         show_setup_error(error)
         return ExitCode.CONFIGURATION_ERROR
     if isinstance(error, BrokenPipeError):
@@ -55,7 +55,7 @@ def notify(text: str) -> None:
 
 def show_setup_error(error: SetupError) -> None:
     """Write one `error: …` block per problem; with `-v` add the known names, or the traceback of its cause."""
-    for problem in problems_of(error):
+    for problem in single_problems(error):
         notify(_block(str(problem)))
         if not common().verbose:
             continue
@@ -66,11 +66,11 @@ def show_setup_error(error: SetupError) -> None:
             notify(_indent(traceback_text(problem.__cause__)))
 
 
-def problems_of(error: SetupError) -> Sequence[SetupError]:
+def single_problems(error: SetupError) -> Sequence[SetupError]:
     """Return the single problems of a configuration error: nested ones flattened, duplicate messages removed."""
     if not isinstance(error, SetupProblems):
         return [error]
-    flat = [problem for inner in error.problems for problem in problems_of(inner)]
+    flat = [problem for inner in error.problems for problem in single_problems(inner)]
     return list({str(problem): problem for problem in flat}.values())
 
 

@@ -25,7 +25,7 @@ from proctor.common.option_kinds import (
     RepeatedText,
     WholeNumber,
 )
-from proctor.engine.run_options import OPTIONS, Use, options_of
+from proctor.engine.run_options import OPTIONS, Use, options_for_use
 from proctor.errors import SetupProblems
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def _convert(kind: OptionKind, _ctx: click.Context, _parameter: click.Parameter,
 
 def judge_options(*, config: str, judge: str) -> Callable[[_Command], _Command]:
     """Add the options for scoring recorded evidence. `config` and `judge` describe the defaults of these two options."""
-    names = [name for name in options_of(Use.SCORE) if OPTIONS[name].flags and name != "timeout"]
+    names = [name for name in options_for_use(Use.SCORE) if OPTIONS[name].flags and name != "timeout"]
     return run_options(names, unset={"config": config, "judge": judge})
 
 

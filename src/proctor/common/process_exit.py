@@ -23,7 +23,7 @@ def contained_exits() -> Iterator[None]:
     asyncio re-raises these two from its loop, whichever task raises them. The context also covers tasks that those tasks
     start, and no other task of the loop. It does not affect Ctrl-C.
     """
-    prepare(asyncio.get_running_loop())
+    install_task_factory(asyncio.get_running_loop())
     before = _inside.get()
     _inside.set(True)
     try:
@@ -37,7 +37,7 @@ def contain_exits() -> None:
     _inside.set(True)
 
 
-def prepare(loop: asyncio.AbstractEventLoop) -> None:
+def install_task_factory(loop: asyncio.AbstractEventLoop) -> None:
     """Install a task factory whose tasks can be contained. Repeated calls have no effect."""
     if loop in _loops:
         return

@@ -433,7 +433,7 @@ OPTIONS: Mapping[str, RunOption] = {
 """Every option of a run by its name, in the order of the help."""
 
 
-def options_of(use: Use) -> list[str]:
+def options_for_use(use: Use) -> list[str]:
     """Return the names of the options that `use` takes."""
     return [option.name for option in OPTIONS.values() if use in option.uses]
 

@@ -215,7 +215,7 @@ SEE_EVERY_STEP = frozenset(
 """Metrics that score the steps or the simulated user, not only the final answer."""
 
 
-def options_of(facts: MetricFacts) -> dict[str, str]:
+def metric_options(facts: MetricFacts) -> dict[str, str]:
     """Return the options that affect a metric, its own first; none for an informational metric."""
     if not facts.gates:
         return {}

@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, NamedTuple
 
 from proctor.common.option_kinds import Choice, Flag, OptionKind, Share
-from proctor.engine.run_options import OPTIONS as OPTIONS_OF_RUN, Use, options_of
+from proctor.engine.run_options import OPTIONS as OPTIONS_OF_RUN, Use, options_for_use
 
 if TYPE_CHECKING:
     import pytest
@@ -46,7 +46,7 @@ OPTIONS = (
         "Keep the run there, for `proctor show`: a path or a URL (postgresql://USER@HOST/DATABASE).",
         "URL",
     ),
-    *map(_from_run, options_of(Use.PYTEST)),
+    *map(_from_run, options_for_use(Use.PYTEST)),
 )
 AUDIT = PluginOption(
     "audit",

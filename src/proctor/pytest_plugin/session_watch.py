@@ -139,12 +139,12 @@ def watch_of(item: pytest.Item) -> Watch:
 
 def is_to_evaluate(item: pytest.Item) -> bool:
     """Return whether a test has a case, or its own marker (not that of its class or module) names sets."""
-    if case_of(item) is not None:
+    if parametrized_case(item) is not None:
         return True
     fixtures = getattr(item, "fixturenames", ())
     return "evaluate" in fixtures and any(mark.name == "proctor" and mark.args for mark in item.own_markers)
 
 
-def case_of(item: pytest.Item) -> object:
+def parametrized_case(item: pytest.Item) -> object:
     """Return the case with which a test is parametrized, or `None`."""
     return getattr(getattr(item, "callspec", None), "params", {}).get("eval_case")

@@ -10,7 +10,7 @@ import pytest
 from proctor.common.safe_text import clean
 from proctor.pytest_plugin.project import project_of
 from proctor.pytest_plugin.session_report import CaseSummary, SessionReport
-from proctor.reports.content.summary import sentence
+from proctor.reports.content.summary import verdict_sentence
 from proctor.runs.storage.open import default_store, store_url, url_for_commands
 from proctor.schema.results.run_result import CaseResult, RunResult
 from proctor.schema.results.score import Outcome
@@ -58,7 +58,7 @@ def _of_cases(cases: Sequence[CaseSummary]) -> Iterator[str]:
     for warning in dict.fromkeys(warning for case in cases for warning in case["warnings"]):
         yield f"warning: {warning}"
     result, flaky = _result(cases), sum(case["flaky"] for case in cases)
-    yield f"agent {result.agent} - {sentence(result, flaky=flaky)}"
+    yield f"agent {result.agent} - {verdict_sentence(result, flaky=flaky)}"
     if not result.passed and not any(case["run"] for case in cases):
         yield "the evidence is not stored; with --proctor-store URL it is, for `proctor show`"
 

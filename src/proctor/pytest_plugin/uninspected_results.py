@@ -11,7 +11,7 @@ from proctor.pytest_plugin.collection import item_name
 from proctor.pytest_plugin.failures import case_text, line_of
 from proctor.pytest_plugin.fixtures import origin_of
 from proctor.pytest_plugin.inspected_results import NOT_AWAITED, is_inspected, passed
-from proctor.pytest_plugin.session_watch import Watch, case_of, is_to_evaluate
+from proctor.pytest_plugin.session_watch import Watch, is_to_evaluate, parametrized_case
 from proctor.schema.format.case import EvalCase
 from proctor.schema.results.run_result import RunResult
 
@@ -48,7 +48,7 @@ def _uninspected(result: object, item: pytest.Item) -> Iterator[str]:
 def _not_evaluated(watch: Watch, item: pytest.Item) -> str:
     if watch.has_evaluated or not is_to_evaluate(item):
         return ""
-    case = case_of(item)
+    case = parametrized_case(item)
     if case is None:
         return "its marker names eval sets, and none was evaluated: write `assert evaluate()`"
     if not isinstance(case, EvalCase) or (origin := origin_of(case, item.config)) is None:

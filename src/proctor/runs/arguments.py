@@ -188,7 +188,7 @@ def accept_former_names(**names: str) -> Callable[[_Main[Arguments, Answer]], _M
     return decorate
 
 
-def lines_of(error: ValidationError) -> list[str]:
+def validation_lines(error: ValidationError) -> list[str]:
     """Return the problems that a model reports, one line each: the field and the expected value."""
     return [f"{_field_path(problem['loc'], problem['type'])}: {problem['msg']}" for problem in error.errors()]
 

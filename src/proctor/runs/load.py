@@ -18,7 +18,7 @@ from pydantic import ValidationError
 
 from proctor.engine.run_options import RunOptions
 from proctor.errors import EvalFileError, SetupError, SetupProblems
-from proctor.runs.arguments import AgentLike, ConfigLike, lines_of
+from proctor.runs.arguments import AgentLike, ConfigLike, validation_lines
 from proctor.schema.format.case import EvalSet
 from proctor.schema.format.config import EvalConfig, TrialsConfig
 
@@ -307,7 +307,7 @@ class Configs:
             trials = TrialsConfig.model_validate({**values, **self._trials})
         except ValidationError as error:
             self._problems += [
-                SetupError(f"trials: {line.removeprefix('document: ')}") for line in lines_of(error)
+                SetupError(f"trials: {line.removeprefix('document: ')}") for line in validation_lines(error)
             ]
             return None
         return config.model_copy(update={"trials": trials})
@@ -351,7 +351,7 @@ class Configs:
         try:
             config = EvalConfig.model_validate(config_like)
         except ValidationError as error:
-            self._problems += [SetupError(f"{CONFIG_OBJECT}: {line}") for line in lines_of(error)]
+            self._problems += [SetupError(f"{CONFIG_OBJECT}: {line}") for line in validation_lines(error)]
             return None
         slips = misspelled_keys(config)
         self._problems += [SetupError(f"{CONFIG_OBJECT}: {slip.one_line}") for slip in slips]

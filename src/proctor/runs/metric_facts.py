@@ -7,7 +7,7 @@ from typing import Any
 
 from proctor.common.registry import METRICS
 from proctor.errors import SetupError
-from proctor.metrics.base import NEEDS, MetricFacts, example_of, options_of
+from proctor.metrics.base import NEEDS, MetricFacts, example_of, metric_options
 from proctor.schema.format.criterion import (
     BaseCriterion,
     Interval,
@@ -108,7 +108,7 @@ def _info(facts: MetricFacts, name: str) -> MetricInfo:
 def _options(facts: MetricFacts, name: str) -> Iterator[OptionFacts]:
     schema = _schema(name)
     properties, shared = schema.get("properties", {}), schema.get("$defs", {})
-    for option, meaning in options_of(facts).items():
+    for option, meaning in metric_options(facts).items():
         required = option in facts.required
         text = meaning.removesuffix(" (required)") if required else meaning
         known = _OURS.get(option) or properties.get(option, {})

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 from proctor.engine.execution.run_recorder import ScoringRecord
 from proctor.engine.planning.plan import Plan, make_plan
 from proctor.engine.planning.set_plan import SetPlan, SetRequest
-from proctor.engine.run_options import RunOptions, Use, options_of
+from proctor.engine.run_options import RunOptions, Use, options_for_use
 from proctor.errors import SetupError, SetupProblems
 from proctor.runs.arguments import ConfigLike, ScoreOptions, refuse_unknown_options, sync_form
 from proctor.runs.attempts import find_current_run
@@ -260,7 +260,9 @@ def _prepare(
     ]
     if not requests:
         raise SetupError("nothing was recorded in this run: `proctor resume` resumes it")
-    score_options = {name: options[name] for name in options_of(Use.SCORE) if options.get(name) is not None}
+    score_options = {
+        name: options[name] for name in options_for_use(Use.SCORE) if options.get(name) is not None
+    }
     score_options.setdefault("allow_unasserted", bool(manifest.options.get("allow_unasserted")))
     budget = budget_of(options)
     judges = JudgesOnDemand(rescoring_judge(options.get("judge"), manifest), budget=budget)

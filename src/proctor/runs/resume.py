@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 from proctor.common.secrets import HIDDEN
 from proctor.engine.execution.run_recorder import ScoringRecord
-from proctor.engine.run_options import OPTIONS, WORKERS, OptionGroup, Use, options_of
+from proctor.engine.run_options import OPTIONS, WORKERS, OptionGroup, Use, options_for_use
 from proctor.engine.trial.conversation import HOOKS
 from proctor.errors import NothingToRunError, SetupError, SetupProblems
 from proctor.runs.arguments import (
@@ -23,7 +23,7 @@ from proctor.runs.arguments import (
 )
 from proctor.runs.attempts import NoAttemptError, find_current_run, recorded_attempt
 from proctor.runs.evaluate import carry_out
-from proctor.runs.resume_changes import changes, plain
+from proctor.runs.resume_changes import canonical_json, changes
 from proctor.runs.setup.judge_and_user import AN_OBJECT, load_function, not_recorded
 from proctor.runs.setup.manifest import add_description
 from proctor.runs.setup.prepare import prepare
@@ -245,7 +245,7 @@ def _options(manifest: Manifest, now: Mapping[str, Any]) -> EvaluateOptions:
         run_options["against"] = base_name(str(run_options["against"]), manifest.against, now["store"])
     options: Any = {
         **run_options,
-        **{name: now[name] for name in options_of(Use.RESUME) if now.get(name) is not None},
+        **{name: now[name] for name in options_for_use(Use.RESUME) if now.get(name) is not None},
     }
     for name in HOOKS:
         if isinstance(options.get(name), str):
@@ -369,7 +369,7 @@ def _same_agent(manifest: Manifest, info: AgentInfo | None, *, force: bool, warn
     """Compare the agent's current description of itself with the one at the start of the run."""
     before = manifest.agent
     version, description = (info.version, info.app_details) if info is not None else (None, None)
-    if version == before.version and plain(description) == plain(before.description):
+    if version == before.version and canonical_json(description) == canonical_json(before.description):
         return
     what = (
         f"the agent's version was {before.version!r} and is {version!r}"

@@ -53,7 +53,7 @@ def changes(store: Store, manifest: Manifest, prepared: Prepared) -> ResumeChang
     return result
 
 
-def plain(value: Any) -> str:
+def canonical_json(value: Any) -> str:
     """Return a value as canonical JSON: equal values have equal texts."""
     return json.dumps(value, sort_keys=True, default=str)
 

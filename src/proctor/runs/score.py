@@ -12,7 +12,7 @@ from proctor.common.registry import METRICS
 from proctor.engine.run_options import RunOptions
 from proctor.errors import SetupError, SetupProblems
 from proctor.metrics.base import CaseView
-from proctor.runs.arguments import ConfigLike, lines_of, sync_form
+from proctor.runs.arguments import ConfigLike, sync_form, validation_lines
 from proctor.runs.attempts import begun, ended
 from proctor.runs.load import load_config
 from proctor.runs.setup.judge_and_user import JudgesOnDemand
@@ -99,14 +99,14 @@ def _criteria(criteria: ConfigLike) -> EvalConfig:
     try:
         return EvalConfig.model_validate(document)
     except ValidationError as error:
-        raise SetupProblems([SetupError(f"criteria: {line}") for line in lines_of(error)]) from None
+        raise SetupProblems([SetupError(f"criteria: {line}") for line in validation_lines(error)]) from None
 
 
 def _scenario(value: Any) -> ConversationScenario:
     try:
         return ConversationScenario.model_validate(value)
     except ValidationError as error:
-        raise SetupProblems([SetupError(f"scenario: {line}") for line in lines_of(error)]) from None
+        raise SetupProblems([SetupError(f"scenario: {line}") for line in validation_lines(error)]) from None
 
 
 def _invocations(value: Any, what: str) -> list[Invocation]:
@@ -136,7 +136,7 @@ def _invocation(value: Any, place: str) -> tuple[Invocation | None, list[SetupEr
         if error.errors()[0]["loc"] == ():
             expected = "expected an invocation (an object with `user_content` and what was done)"
             return None, [SetupError(f"{place}: {expected}, got {type(value).__name__}")]
-        return None, [SetupError(f"{place}: {line}") for line in lines_of(error)]
+        return None, [SetupError(f"{place}: {line}") for line in validation_lines(error)]
 
 
 _LARGER = {

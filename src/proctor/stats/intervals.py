@@ -261,7 +261,7 @@ def _student_by_series(z: float, degrees: int) -> float:
 # --- The binomial distribution: how many of independent trials pass ---------------------------------------------------
 
 
-def exactly(passed: int, trials: int, rate: float) -> float:
+def binomial_probability(passed: int, trials: int, rate: float) -> float:
     """Return the probability that exactly `passed` of the trials pass, each with the probability `rate` (0 to 1).
 
     It is 0 for a number of passes that `trials` (at least 0) do not admit, such as -1. The logarithms of the factorials keep
@@ -284,11 +284,11 @@ def at_most(most: int, trials: int, rate: float) -> float:
     """Return the probability that at most `most` of the trials pass: 0 for -1, and 1 for all of them or more.
 
     Raises:
-        ValueError: as `exactly`.
+        ValueError: as `binomial_probability`.
     """
     if most >= trials:
         return 1.0
-    return min(1.0, fsum(exactly(passed, trials, rate) for passed in range(most + 1)))
+    return min(1.0, fsum(binomial_probability(passed, trials, rate) for passed in range(most + 1)))
 
 
 def most_lost(lost: float, cases: int, *, error: float) -> float:

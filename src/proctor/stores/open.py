@@ -49,7 +49,7 @@ def sqlite_path(url: str) -> Path:
         ) from None
 
 
-def open_store(url: str, *, read_only: bool = False, artefacts: str = "") -> Store:
+def open_store_url(url: str, *, read_only: bool = False, artefacts: str = "") -> Store:
     """Open the store that `url` names: a path or `sqlite:PATH`, `postgresql://USER@HOST/DATABASE`, or `memory:NAME`.
 
     A missing SQLite file and its folder are created. `read_only`: nothing is created or changed, and every write

@@ -23,7 +23,7 @@ from proctor.agents.base import Session
 from proctor.agents.json_protocol import read_answer, read_body
 from proctor.agents.remote.openai.chat_completions import (
     ChatCompletion,
-    events_of,
+    completion_events,
     items_for_next_request,
     read_completion,
     read_response,
@@ -314,7 +314,11 @@ def test_any_json_gives_events_or_an_error(count: int) -> None:
         for read in (read_answer, read_body, read_completion, _chunk, read_response, _response):
             try:
                 found = read(data)
-                events = list(events_of(found)) if isinstance(found, ChatCompletion) else list(found.events)
+                events = (
+                    list(completion_events(found))
+                    if isinstance(found, ChatCompletion)
+                    else list(found.events)
+                )
                 for event in events:
                     event.model_dump(mode="json")
             except AgentError:

@@ -12,7 +12,7 @@ import pytest
 
 import proctor
 from proctor.authoring.edit_eval_set import add_cases, new_case
-from proctor.authoring.edit_text import check_text, text_of
+from proctor.authoring.edit_text import check_text, read_set_text
 from proctor.authoring.eval_set_files import ListedFile
 from tests.cli.project import case, in_this_process, write_set
 
@@ -100,7 +100,7 @@ def test_from_python_what_is_added_has_the_warnings() -> None:
 
 
 LOOKS: dict[str, Callable[[ListedFile], Any]] = {
-    "unchanged": text_of,
+    "unchanged": read_set_text,
     "converted": lambda file: check_text(file, Path(SET).read_text()),
 }
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 
 from proctor.common.registry import load_object
-from proctor.metrics.base import MetricFacts, example_of, needs_of, options_of, range_of
+from proctor.metrics.base import MetricFacts, example_of, metric_options, needs_of, range_of
 from proctor.metrics.builtin import METRICS
 
 PAGE = "reference/metrics/options.md"
@@ -41,7 +41,7 @@ def _section(facts: MetricFacts) -> Iterator[str]:
         yield "| decides | nothing: it is always reported, and takes no threshold |"
     if facts.default_threshold is not None:
         yield f"| threshold | {facts.default_threshold:g} unless the criterion sets another |"
-    for name, meaning in options_of(facts).items():
+    for name, meaning in metric_options(facts).items():
         if name in facts.options:
             yield f"| option `{name}` | {meaning.replace('|', chr(92) + '|')} |"
     yield f"| from | {facts.source} |"

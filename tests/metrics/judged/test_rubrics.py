@@ -10,7 +10,7 @@ import pytest
 import proctor
 from proctor.errors import CriterionError, MetricError
 from proctor.judges.base import Question
-from proctor.metrics.base import INTERMEDIATE, idle_options, options_of
+from proctor.metrics.base import INTERMEDIATE, idle_options, metric_options
 from proctor.metrics.judged.rubrics.base import RubricMetric, excluded_fraction
 from proctor.metrics.judged.rubrics.final_response import RubricFinalResponse
 from proctor.metrics.judged.rubrics.tool_use import RubricToolUse
@@ -343,7 +343,7 @@ def test_option_without_effect_is_reported(kind: type[RubricMetric], idle: bool)
     stated = {"threshold": 0.5, "rubrics": [rubric("r")], INTERMEDIATE: True}
     criterion = BaseCriterion.model_validate(stated)
     assert bool([*idle_options(kind.facts, criterion)]) is idle
-    assert (INTERMEDIATE in options_of(kind.facts)) is not idle
+    assert (INTERMEDIATE in metric_options(kind.facts)) is not idle
 
 
 def test_of_a_conversation_only_the_list_of_its_last_turn_is_checked() -> None:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from proctor.errors import CriterionError, MetricError
-from proctor.metrics.text.json.difference import Rules, differences
+from proctor.metrics.text.json.difference import Rules, json_differences
 from proctor.metrics.text.json.parse import json_in, read_json
 from proctor.metrics.text.one_to_one import equal_pairs, most_pairs, pairs_within
 from proctor.schema.format.case import EvalCase
@@ -286,27 +286,27 @@ def test_a_value_is_equal_to_itself_however_it_is_written(made: Any) -> None:
 @given(VALUES, VALUES)
 def test_differences_are_symmetric(one: Any, other: Any) -> None:
     for rules in (Rules(), Rules(strict=True), Rules(ignore_order=True), Rules(tolerance=0.5)):
-        there, back = [*differences(one, other, rules)], [*differences(other, one, rules)]
+        there, back = [*json_differences(one, other, rules)], [*json_differences(other, one, rules)]
         assert bool(there) == bool(back)
 
 
 @given(VALUES, VALUES)
 def test_looser_rules_never_find_more(one: Any, other: Any) -> None:
-    if not [*differences(one, other, Rules(strict=True))]:
+    if not [*json_differences(one, other, Rules(strict=True))]:
         for rules in (
             Rules(),
             Rules(ignore_order=True),
             Rules(allow_extra=True),
             Rules(tolerance=1, ignore_order=True),
         ):
-            assert [*differences(one, other, rules)] == []
+            assert [*json_differences(one, other, rules)] == []
 
 
 @given(st.lists(VALUES, max_size=4), st.randoms())
 def test_the_order_of_lists_can_be_ignored(values: list[Any], chance: Any) -> None:
     shuffled = chance.sample(values, len(values))
     for rules in (Rules(ignore_order=True), Rules(ignore_order=True, tolerance=0.1)):
-        assert [*differences(values, shuffled, rules)] == []
+        assert [*json_differences(values, shuffled, rules)] == []
 
 
 @given(VALUES)

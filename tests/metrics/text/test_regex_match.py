@@ -14,7 +14,7 @@ from hypothesis import given, strategies as st
 from proctor.errors import CriterionError, MetricError
 from proctor.metrics.text.regex import search, trivial_patterns
 from proctor.metrics.text.regex.regex_match import NO_TEXT_TO_SEARCH
-from proctor.metrics.text.regex.search import Search, find
+from proctor.metrics.text.regex.search import Search, search_texts
 from proctor.metrics.text.regex.trivial_patterns import (
     ALWAYS,
     NEVER,
@@ -226,8 +226,8 @@ def test_the_process_finds_what_re_finds() -> None:
     matches = [
         one.pattern.fullmatch(one.text) if one.full else one.pattern.search(one.text) for one in searches
     ]
-    assert find(searches, 30) == [match and match.span() for match in matches]
-    assert find([], 30) == []
+    assert search_texts(searches, 30) == [match and match.span() for match in matches]
+    assert search_texts([], 30) == []
 
 
 def test_a_python_that_cannot_be_started_is_an_error(
@@ -235,7 +235,7 @@ def test_a_python_that_cannot_be_started_is_an_error(
 ) -> None:
     monkeypatch.setattr(sys, "executable", "")
     with pytest.raises(MetricError, match="process that searches with regular expressions"):
-        find([Search(re.compile("a"), False, "aab")], 1)
+        search_texts([Search(re.compile("a"), False, "aab")], 1)
 
 
 ONE = Search(re.compile("b"), False, "aab")
@@ -251,24 +251,24 @@ def no_process() -> Iterator[None]:
 
 
 def test_a_process_is_reused(no_process: None) -> None:
-    assert find([ONE], 30) == [(2, 3)]
+    assert search_texts([ONE], 30) == [(2, 3)]
     (process,) = search._idle
-    assert find([ONE, ONE], 30) == [(2, 3), (2, 3)]
+    assert search_texts([ONE, ONE], 30) == [(2, 3), (2, 3)]
     assert search._idle == [process]
 
 
 def test_a_process_that_ran_out_of_time_is_not_reused(no_process: None) -> None:
     with pytest.raises(MetricError, match="took longer"):
-        find([ONE, EXPLOSION], 0.2)
+        search_texts([ONE, EXPLOSION], 0.2)
     assert search._idle == []
-    assert find([ONE], 30) == [(2, 3)]
+    assert search_texts([ONE], 30) == [(2, 3)]
 
 
 def test_a_process_that_ended_while_it_waited_is_replaced(no_process: None) -> None:
-    find([ONE], 30)
+    search_texts([ONE], 30)
     search._idle[0].kill()
     search._idle[0].wait()
-    assert find([ONE], 30) == [(2, 3)]
+    assert search_texts([ONE], 30) == [(2, 3)]
 
 
 def test_a_process_that_ends_before_its_time_is_an_error(
@@ -276,19 +276,21 @@ def test_a_process_that_ends_before_its_time_is_an_error(
 ) -> None:
     monkeypatch.setattr(search, "CHILD", "import sys; sys.stdin.readline(); sys.exit(7)")
     with pytest.raises(MetricError, match="ended with exit code 7"):
-        find([ONE], 30)
+        search_texts([ONE], 30)
 
 
 def test_interrupting_the_parent_leaves_the_process(no_process: None) -> None:
-    find([ONE], 30)
+    search_texts([ONE], 30)
     search._idle[0].send_signal(signal.SIGINT)
-    assert find([ONE], 30) == [(2, 3)]
+    assert search_texts([ONE], 30) == [(2, 3)]
 
 
 @pytest.mark.slow
 def test_searches_in_many_threads(no_process: None) -> None:
     with ThreadPoolExecutor(8) as pool:
-        spans = pool.map(lambda n: find([Search(re.compile("b"), False, "a" * n + "b")], 30), range(200))
+        spans = pool.map(
+            lambda n: search_texts([Search(re.compile("b"), False, "a" * n + "b")], 30), range(200)
+        )
     assert [*spans] == [[(n, n + 1)] for n in range(200)]
     assert len(search._idle) <= 8
 

@@ -16,10 +16,10 @@ from proctor.metrics.text.rouge import (
     Rouge,
     common_sequence,
     longest_common,
+    ngrams,
     rouge_1,
     rouge_l,
     rouge_n,
-    runs,
     tokenize,
 )
 
@@ -188,7 +188,7 @@ def test_long_texts_are_compared_whole() -> None:
     [("abc", 1, ["a", "b", "c"]), ("abc", 2, ["ab", "bc"]), ("abc", 3, ["abc"]), ("abc", 4, []), ("", 2, [])],
 )
 def test_runs(tokens: str, n: int, expected: list[str]) -> None:
-    assert ["".join(run) for run in runs(tokens, n)] == expected
+    assert ["".join(run) for run in ngrams(tokens, n)] == expected
 
 
 @pytest.mark.parametrize(

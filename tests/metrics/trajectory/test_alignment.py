@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from proctor.metrics.trajectory.agentevals_relations import ByMode
-from proctor.metrics.trajectory.alignment import LONGEST, StepKind, align, describe
+from proctor.metrics.trajectory.alignment import LONGEST, StepKind, align, alignment_text
 from proctor.metrics.trajectory.call_matching import (
     EQUALITIES,
     NAMES,
@@ -67,9 +67,9 @@ def test_tables(expected: str, actual: str, signs: str, sentence: str | None) ->
     alignment = align(calls(expected), calls(actual))
     assert " ".join(step.kind.value for step in alignment.steps) == signs
     if sentence is not None:
-        assert describe(alignment) == sentence
+        assert alignment_text(alignment) == sentence
     else:
-        assert describe(alignment).endswith("; and 1 more")
+        assert alignment_text(alignment).endswith("; and 1 more")
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_tables(expected: str, actual: str, signs: str, sentence: str | None) ->
 def test_a_differing_argument_is_named_with_both_values(
     expected: Made, actual: Made, sentence: str | None
 ) -> None:
-    description = describe(align([expected], [actual]))
+    description = alignment_text(align([expected], [actual]))
     assert description.isprintable()
     if sentence is not None:
         assert description == sentence
@@ -110,9 +110,9 @@ def test_a_differing_argument_is_named_with_both_values(
 
 def test_tolerated_differences_are_left_out() -> None:
     alignment = align(calls("f1 g h"), calls("g f1 k"))
-    assert describe(alignment, extra_allowed=True, order_matters=False) == "`h()` was not called"
-    assert "`k()`" in describe(alignment, order_matters=False)
-    assert "another order" in describe(alignment, extra_allowed=True)
+    assert alignment_text(alignment, extra_allowed=True, order_matters=False) == "`h()` was not called"
+    assert "`k()`" in alignment_text(alignment, order_matters=False)
+    assert "another order" in alignment_text(alignment, extra_allowed=True)
 
 
 def test_positions_and_differences_are_data() -> None:
@@ -154,7 +154,7 @@ def test_nothing_differs_exactly_when_the_lists_are_equal(
 ) -> None:
     alignment = align(expected, actual, matching)
     assert (not alignment.differing) == exact(expected, actual, matching.same)
-    assert (not describe(alignment)) == (not alignment.differing)
+    assert (not alignment_text(alignment)) == (not alignment.differing)
 
 
 @given(LISTS, LISTS, MATCHINGS)
@@ -163,9 +163,9 @@ def test_a_failed_rule_is_always_explained_and_a_kept_one_never(
 ) -> None:
     alignment = align(expected, actual, matching)
     kept = contained(expected, actual, matching.same)
-    assert (describe(alignment, extra_allowed=True, order_matters=False) == "") == kept
+    assert (alignment_text(alignment, extra_allowed=True, order_matters=False) == "") == kept
     kept = in_order(expected, actual, matching.same)
-    assert (describe(alignment, extra_allowed=True) == "") == kept
+    assert (alignment_text(alignment, extra_allowed=True) == "") == kept
 
 
 @given(LISTS, LISTS)
@@ -328,7 +328,7 @@ def test_very_long_lists_are_limited_with_a_note() -> None:
     alignment = align(expected, actual)
     assert len(alignment.steps) <= 1 + 2 * LONGEST
     assert alignment.expected_left_out == 4999 - LONGEST
-    assert describe(alignment).endswith(f"left out: {4999 - LONGEST} expected, {3999 - LONGEST} actual")
+    assert alignment_text(alignment).endswith(f"left out: {4999 - LONGEST} expected, {3999 - LONGEST} actual")
     assert "note" in alignment.to_details()
 
 

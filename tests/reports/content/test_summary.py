@@ -55,7 +55,7 @@ def of(*outcomes: Outcome) -> RunResult:
     ],
 )
 def test_the_verdict_is_a_sentence(outcomes: list[Outcome], sentence: str) -> None:
-    assert summary.sentence(of(*outcomes)) == sentence
+    assert summary.verdict_sentence(of(*outcomes)) == sentence
 
 
 @pytest.mark.parametrize(
@@ -77,8 +77,8 @@ def test_trials_that_passed_have_their_denominator_and_errors_are_named_apart(
 
 def test_large_numbers_have_thousands_separators() -> None:
     many = of(*[Outcome.FAILED] * 1286, *[Outcome.INCONCLUSIVE] * 1001, *[Outcome.PASSED] * 713)
-    assert summary.sentence(many) == "failed: 1,286 of 3,000 cases fail, 1,001 inconclusive"
-    assert summary.sentence(of(*[Outcome.PASSED] * 2000), flaky=1200) == (
+    assert summary.verdict_sentence(many) == "failed: 1,286 of 3,000 cases fail, 1,001 inconclusive"
+    assert summary.verdict_sentence(of(*[Outcome.PASSED] * 2000), flaky=1200) == (
         "passed: all 2,000 cases pass, 1,200 are flaky"
     )
 
@@ -87,7 +87,7 @@ def test_unrunnable_set_and_interruption_are_reported() -> None:
     result = of(P, P)
     result.sets.append(SetSummary("b", "b.json", "", 0, failure=Failure(where="file", message="not JSON")))
     result.interrupted = True
-    assert summary.sentence(result) == "error: 1 set could not be run, interrupted before the end"
+    assert summary.verdict_sentence(result) == "error: 1 set could not be run, interrupted before the end"
 
 
 @pytest.mark.parametrize(

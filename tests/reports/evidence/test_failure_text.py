@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import proctor
-from proctor.reports.evidence.case_evidence import cause_of
+from proctor.reports.evidence.case_evidence import failure_cause
 from proctor.schema.evidence.trial import Failure, FailureKind
 from tests.reports.sample_runs import TRACEBACK
 
@@ -50,7 +50,7 @@ TRACEBACKS = {
 
 @pytest.mark.parametrize(("traceback", "place"), TRACEBACKS.values(), ids=TRACEBACKS)
 def test_place_and_code(traceback: str, place: tuple[str, str]) -> None:
-    cause = cause_of(failure(traceback))
+    cause = failure_cause(failure(traceback))
     assert (cause.place, cause.code) == place
 
 
@@ -71,7 +71,7 @@ def test_place_and_code(traceback: str, place: tuple[str, str]) -> None:
     ],
 )
 def test_what_happened(failed: Failure, what: str, error: str) -> None:
-    cause = cause_of(failed)
+    cause = failure_cause(failed)
     assert (cause.what, cause.error) == (what, error)
 
 
@@ -87,11 +87,11 @@ def test_what_happened(failed: Failure, what: str, error: str) -> None:
 )
 def test_a_comment_at_the_end_of_the_line_is_left_out(line: str, shown: str) -> None:
     traceback = f'Traceback (most recent call last):\n  File "a.py", line 1, in f\n    {line}\nKeyError: 1\n'
-    assert cause_of(Failure(where="agent", type="KeyError", traceback=traceback)).code == shown
+    assert failure_cause(Failure(where="agent", type="KeyError", traceback=traceback)).code == shown
 
 
 def test_location_in_our_own_code_is_not_shown() -> None:
     import proctor
 
     traceback = f'Traceback (most recent call last):\n  File "{proctor.__file__}", line 1, in f\n    x\nTypeError: 1\n'
-    assert cause_of(Failure(where="agent", type="TypeError", traceback=traceback)).place == ""
+    assert failure_cause(Failure(where="agent", type="TypeError", traceback=traceback)).place == ""

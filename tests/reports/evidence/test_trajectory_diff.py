@@ -8,7 +8,7 @@ from hypothesis import given, strategies as st
 
 from proctor.reports.content.symbols import DiffKind
 from proctor.reports.content.text_blocks import OmittedLines, Pieces, StateLine, StepLine
-from proctor.reports.evidence.trajectory_diff import state_of, steps_of
+from proctor.reports.evidence.trajectory_diff import alignment_lines, state_difference
 from proctor.reports.evidence.value_diff import value_difference, value_pair
 from tests.reports.sample_runs import call, differs, extra, matched, missing, moved
 
@@ -18,7 +18,7 @@ def shown(pieces: Pieces) -> str:
 
 
 def one(step: dict[str, Any], longest: int | None = 64) -> tuple[DiffKind, str, str]:
-    line = steps_of([step], longest=longest).lines[0]
+    line = alignment_lines([step], longest=longest).lines[0]
     assert isinstance(line, StepLine)
     return line.kind, shown(line.expected), shown(line.actual)
 
@@ -84,14 +84,14 @@ def test_nothing_is_cut_where_everything_is_asked_for() -> None:
 
 def test_of_many_equal_steps_only_the_ends_are_shown() -> None:
     alignment = [*(matched("f", x=n) for n in range(10)), missing("g")]
-    lines = steps_of(alignment).lines
+    lines = alignment_lines(alignment).lines
     assert [line.count if isinstance(line, OmittedLines) else line.kind for line in lines] == [
         DiffKind.SAME,
         8,
         DiffKind.SAME,
         DiffKind.MISSING,
     ]
-    assert len(steps_of(alignment, longest=None).lines) == 11
+    assert len(alignment_lines(alignment, longest=None).lines) == 11
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ JSON = st.recursive(
 
 def test_moved_call_names_its_expected_and_actual_position() -> None:
     step = {"kind": "moved", "expected": {**call("f"), "index": 3}, "actual": {**call("f"), "index": 0}}
-    elsewhere, unknown = steps_of([step, moved("g")]).lines
+    elsewhere, unknown = alignment_lines([step, moved("g")]).lines
     assert isinstance(elsewhere, StepLine)
     assert isinstance(unknown, StepLine)
     assert (elsewhere.places, unknown.places) == ((4, 1), None)
@@ -183,7 +183,9 @@ def test_different_values_never_look_equal_and_full_mode_is_complete(expected: A
 
 
 def state(*entries: tuple[str, str, Any, Any]) -> list[str]:
-    found = state_of([{"key": key, "kind": kind, "expected": e, "actual": a} for key, kind, e, a in entries])
+    found = state_difference(
+        [{"key": key, "kind": kind, "expected": e, "actual": a} for key, kind, e, a in entries]
+    )
     return [f"{line.key}: {line.expected or '∅'} → {line.actual or '∅'}" for line in found.lines]
 
 
@@ -220,4 +222,4 @@ def test_expectation_of_a_matcher_is_written_out(name: str, kind: str, actual: A
     entry = {"key": "n", "kind": kind, "expected": {"match": "number"}, name: "5 ± 1"}
     if actual:
         entry["actual"] = actual
-    assert state_of([entry]).lines == [line]
+    assert state_difference([entry]).lines == [line]

@@ -12,7 +12,7 @@ from markdown_it.token import Token
 from proctor.common.safe_text import show_spaces
 from proctor.reports.base import ReportOptions, load_report
 from proctor.reports.formats.markdown import MOST, MOST_RUNS
-from proctor.reports.formats.markdown_text import code, sentence, table, table_row
+from proctor.reports.formats.markdown_text import code, escaped_sentence, table, table_row
 from proctor.schema.evidence.trial import Failure
 from proctor.schema.results.run_result import Outcome, RunResult, SetSummary
 from proctor.schema.results.score import MetricScore, Score
@@ -281,7 +281,7 @@ def test_spaces_that_a_page_shows_as_one_are_visible_in_code() -> None:
     ],
 )
 def test_special_characters_in_a_sentence_are_code(text: str, shown: str) -> None:
-    assert sentence(text) == shown
+    assert escaped_sentence(text) == shown
 
 
 @given(st.text(st.sampled_from("\n |`~<>/!-#@[]()&;:*_\\x.1w$+^=\u2028"), max_size=20))
@@ -289,7 +289,9 @@ def test_special_characters_in_a_sentence_are_code(text: str, shown: str) -> Non
 @example("     x")
 def test_a_sentence_is_never_more_than_text_and_code(text: str) -> None:
     for token in (
-        MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"]).parse(sentence(text))
+        MarkdownIt("commonmark", {"html": True})
+        .enable(["table", "strikethrough"])
+        .parse(escaped_sentence(text))
     ):
         assert token.type in {"paragraph_open", "inline", "paragraph_close"}
         assert {child.type for child in token.children or []} <= {"text", "code_inline"}

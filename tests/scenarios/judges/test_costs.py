@@ -17,7 +17,7 @@ import pytest
 
 import proctor
 from proctor.analysis.calibration.calibration_report import write_calibration
-from proctor.engine.usage.costs import cost_of_case, evidence_of
+from proctor.engine.usage.costs import attempts_evidence, cost_of_case
 from proctor.errors import SetupProblems
 from proctor.models.base import Message, ModelOptions, Reply, Usage
 from proctor.models.scripted import ScriptedModel
@@ -397,7 +397,7 @@ class TestGoingOn:
         assert (stored.summary.attempts, stored.summary.unreported) == (4, 1)
         row = proctor.plan_sync(run).measures[0].rows[0]
         assert row.cost == pytest.approx(row.total * run.spent[0].cost / 3)
-        costs = [cost_of_case(case, evidence_of(case)) for case in run.cases]
+        costs = [cost_of_case(case, attempts_evidence(case)) for case in run.cases]
         assert (sum(one.reported for one in costs), sum(one.unreported for one in costs)) == (3, 1)
         assert sum(one.cost or 0 for one in costs) == pytest.approx(run.spent[0].cost)
         assert [run_cost_text(one).startswith("at least") for one in costs].count(True) == 1

@@ -23,7 +23,7 @@ import pytest
 from benchmarks.workers import processes_of
 from proctor.errors import ProctorError
 from proctor.schema.results.run_result import Outcome
-from proctor.stores.open import open_store
+from proctor.stores.open import open_store_url
 from tests.agents.frameworks.environments import python_of, variables_with_bytecode
 from tests.cli.project import case, make_project
 from tests.scenarios.kill.test_kill import nightly
@@ -97,7 +97,7 @@ class KilledRun:
     def stored(self) -> set[str]:
         """Return the trials whose verdict is stored."""
         try:
-            store = open_store(self.url, read_only=True)
+            store = open_store_url(self.url, read_only=True)
         except ProctorError:  # the run has not begun
             return set()
         try:

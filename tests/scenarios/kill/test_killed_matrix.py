@@ -20,7 +20,7 @@ from proctor.errors import AgentLoadError
 from proctor.runs.storage.open import open_runs
 from proctor.schema.results.manifest import RunState
 from proctor.schema.results.run_result import Outcome
-from proctor.stores.open import open_store
+from proctor.stores.open import open_store_url
 from tests.cli.project import proctor as proctor_there
 from tests.scenarios.kill.crash_runs import Blow, Ledger, Process, Project, differences, stored
 from tests.scenarios.kill.test_resume import CASES, a_project, run_command
@@ -143,7 +143,7 @@ def side_by_side(store: str, *agents: Opened) -> list[str | None]:
     """The versions of the agents, as their runs have them."""
     results = asyncio.run(proctor.evaluate_matrix(list(agents), SET, config=CONFIG, store=store))
     assert all(result.passed for result in results)
-    opened = open_store(store)
+    opened = open_store_url(store)
     with closing(opened):
         return [opened.manifest(result.run_id).agent.version for result in results]
 

@@ -16,7 +16,7 @@ from proctor.errors import SetupError, StoreError
 from proctor.schema.results.manifest import RunSummary
 from proctor.stores.artefacts import LARGEST_INLINE, Artefacts, Deletion, StoreId, _objects, check_location
 from proctor.stores.base import TrialRecord
-from proctor.stores.open import open_store
+from proctor.stores.open import open_store_url
 from proctor.stores.sql import database
 from proctor.stores.sql.media import collect_artefacts, upload, write_media
 from proctor.stores.sql.store import SqlStore
@@ -48,7 +48,7 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 @contextmanager
 def opened(url: str, artefacts: str | Path = "", *, read_only: bool = False) -> Iterator[SqlStore]:
-    with closing(open_store(url, artefacts=str(artefacts), read_only=read_only)) as store:
+    with closing(open_store_url(url, artefacts=str(artefacts), read_only=read_only)) as store:
         assert isinstance(store, SqlStore)
         yield store
 

@@ -12,7 +12,7 @@ from proctor.schema.results.manifest import RunSummary
 from proctor.stores.base import AnswerRecord
 from proctor.stores.sql import database
 from proctor.stores.sql.store import SqlStore
-from proctor.stores.sqlite.file import open_store
+from proctor.stores.sqlite.file import open_sqlite_store
 from tests.stores.sample_runs import begun, opened, write_run
 
 LONG = b'{"answer": "' + b"x" * 5_000 + b'"}'
@@ -76,7 +76,7 @@ def test_a_store_of_before_gets_room_for_answers(path: Path, monkeypatch: pytest
     before = database.schema_files()[:2]
     with monkeypatch.context() as earlier:
         earlier.setattr(database, "schema_files", lambda: before)
-        with closing(open_store(str(path))) as old:
+        with closing(open_sqlite_store(str(path))) as old:
             write_run(old, "run1")
     with closing(sqlite3.connect(path)) as raw:
         assert raw.execute("PRAGMA user_version").fetchone() == (2,)

@@ -16,7 +16,7 @@ from proctor.stores.labels import StoredLabel
 from proctor.stores.sql import database
 from proctor.stores.sql.labels import label_checksum
 from proctor.stores.sql.store import SqlStore
-from proctor.stores.sqlite.file import open_store
+from proctor.stores.sqlite.file import open_sqlite_store
 from tests.stores.sample_runs import Heard, judging, manifest, planned
 
 LABELS = [
@@ -36,7 +36,7 @@ CALIBRATION = Calibration(
 
 
 def store_with_a_run(path: Path) -> SqlStore:
-    store = open_store(f"sqlite:///{path}")
+    store = open_sqlite_store(f"sqlite:///{path}")
     store.begin(manifest(), planned(3), judging(), Heard()).close()
     return store
 
@@ -44,7 +44,7 @@ def store_with_a_run(path: Path) -> SqlStore:
 def test_labels_come_back_in_order(tmp_path: Path) -> None:
     store = store_with_a_run(tmp_path / "s.sqlite3")
     store.label("run1", LABELS[::-1])
-    found = open_store(f"sqlite:///{tmp_path / 's.sqlite3'}", read_only=True).labels("run1")
+    found = open_sqlite_store(f"sqlite:///{tmp_path / 's.sqlite3'}", read_only=True).labels("run1")
     assert found[0] == LABELS[0]
     assert found[2:] == LABELS[2:]
     assert found[1].note == "rude \ufffd\ufffd"
@@ -118,7 +118,7 @@ def test_calibrations_are_kept_in_order(tmp_path: Path) -> None:
 
 def test_what_is_for_reading_only_takes_none(tmp_path: Path) -> None:
     store_with_a_run(tmp_path / "s.sqlite3").close()
-    store = open_store(f"sqlite:///{tmp_path / 's.sqlite3'}", read_only=True)
+    store = open_sqlite_store(f"sqlite:///{tmp_path / 's.sqlite3'}", read_only=True)
     with pytest.raises(StoreError, match="reading only"):
         store.label("run1", LABELS)
     with pytest.raises(StoreError, match="reading only"):
@@ -154,10 +154,10 @@ def test_a_store_of_an_earlier_version_has_none_and_learns_to_keep_them(
     with monkeypatch.context() as earlier:
         earlier.setattr(database, "schema_files", lambda: first)
         store_with_a_run(path).close()
-    reading = open_store(f"sqlite:///{path}", read_only=True)
+    reading = open_sqlite_store(f"sqlite:///{path}", read_only=True)
     assert (reading.labels("run1"), reading.calibrations()) == ([], [])
     reading.close()
-    store = open_store(f"sqlite:///{path}")
+    store = open_sqlite_store(f"sqlite:///{path}")
     store.label("run1", LABELS[:1])
     assert store.labels("run1") == LABELS[:1]
 
@@ -177,10 +177,10 @@ def test_labels_of_a_version_without_labellers_are_read_and_kept(
         run = raw.execute("SELECT seq FROM runs").fetchone()[0]
         crc = label_checksum(run, (*row, ""))
         raw.execute(f"INSERT INTO labels ({columns}) VALUES (?{', ?' * 9})", (run, *row, crc))
-    reading = open_store(f"sqlite:///{path}", read_only=True)
+    reading = open_sqlite_store(f"sqlite:///{path}", read_only=True)
     assert reading.labels("run1") == [old]
     reading.close()
-    store = open_store(f"sqlite:///{path}")
+    store = open_sqlite_store(f"sqlite:///{path}")
     store.label("run1", [replace(old, labeller="ann")])
     assert store.labels("run1") == [old, replace(old, labeller="ann")]
     assert store.labels("run1")[0].labelled_at == 5.0

@@ -14,7 +14,7 @@ import pytest
 from proctor.errors import RunInUseError, SetupError, StoreError
 from proctor.schema.results.run_result import Outcome
 from proctor.stores.base import TrialRecord
-from proctor.stores.open import open_store
+from proctor.stores.open import open_store_url
 from proctor.stores.postgres import server as module
 from proctor.stores.sql import database, leases, writer
 from proctor.stores.sql.store import SqlStore
@@ -57,7 +57,7 @@ def test_what_cannot_be_opened_has_one_message_without_the_password(
     url: str, change: tuple[str, str], message: str
 ) -> None:
     with pytest.raises(StoreError, match=message) as raised:
-        open_store(url.replace(*change))
+        open_store_url(url.replace(*change))
     assert "p4ss" not in str(raised.value)
     assert str(raised.value).startswith("postgresql://")
     assert "\n" not in str(raised.value)
@@ -66,12 +66,12 @@ def test_what_cannot_be_opened_has_one_message_without_the_password(
 @pytest.mark.parametrize("bad", ["postgresql://u:p4ss@host:port/db?x=y", "postgresql://u:p4ss@[::1/db"])
 def test_url_that_cannot_be_read_is_refused_without_showing_it(bad: str) -> None:
     with pytest.raises(SetupError, match="postgresql://USER@HOST:PORT/DATABASE") as raised:
-        open_store(bad)
+        open_store_url(bad)
     assert "p4ss" not in str(raised.value)
 
 
 def test_messages_name_the_store_without_its_password(url: str) -> None:
-    store = open_store(url)
+    store = open_store_url(url)
     with pytest.raises(Exception, match=r"postgresql://tester@127\.0\.0\.1:\d+/postgres") as raised:
         store.find("latest")
     assert PASSWORD not in str(raised.value)
@@ -81,15 +81,15 @@ def test_messages_name_the_store_without_its_password(url: str) -> None:
 def test_database_without_a_store_is_not_changed_by_reading(postgres: PostgresServer) -> None:
     schema = postgres.new_schema()
     with pytest.raises(StoreError, match="this database has no store"):
-        open_store(postgres.url(schema), read_only=True)
+        open_store_url(postgres.url(schema), read_only=True)
     assert _value(postgres.url(schema), "SELECT to_regclass('schema_versions')::text") is None
 
 
 def test_store_for_reading_refuses_every_change(url: str) -> None:
-    store = open_store(url)
+    store = open_store_url(url)
     write_run(store)
     store.close()
-    reading = open_store(url, read_only=True)
+    reading = open_store_url(url, read_only=True)
     assert len(reading.load("run1").cases) == 3
     with pytest.raises(StoreError, match="opened for reading only"):
         reading.delete(["run1"])
@@ -97,20 +97,20 @@ def test_store_for_reading_refuses_every_change(url: str) -> None:
 
 
 def test_store_of_a_newer_version_is_refused(url: str) -> None:
-    open_store(url).close()
+    open_store_url(url).close()
     _execute(url, f"INSERT INTO schema_versions VALUES ({database.newest_version() + 1}, 0)")
     with pytest.raises(StoreError, match="written by a newer Proctor"):
-        open_store(url)
+        open_store_url(url)
 
 
 def test_store_of_an_older_version_is_updated(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     files = database.schema_files()
     with monkeypatch.context() as earlier:
         earlier.setattr(database, "schema_files", lambda: files[:2])
-        old = open_store(url)
+        old = open_store_url(url)
         write_run(old)
         old.close()
-    store = open_store(url)
+    store = open_store_url(url)
     assert len(store.load("run1").cases) == 3
     assert store.looks() == []
     assert _value(url, "SELECT MAX(version) FROM schema_versions") == database.newest_version()
@@ -122,7 +122,7 @@ def test_many_processes_create_the_tables_once(url: str) -> None:
 
     def open_it() -> None:
         try:
-            open_store(url).close()
+            open_store_url(url).close()
         except BaseException as error:  # noqa: BLE001 - reported by the main thread
             failures.append(error)
 
@@ -137,14 +137,14 @@ def test_many_processes_create_the_tables_once(url: str) -> None:
 
 def test_user_with_the_documented_privileges_writes_and_a_reader_reads(postgres: PostgresServer) -> None:
     schema = postgres.new_schema()
-    open_store(postgres.url(schema)).close()
+    open_store_url(postgres.url(schema)).close()
     for user, rights in (("writer", "SELECT, INSERT, UPDATE, DELETE"), ("reader", "SELECT")):
         name = f"{schema}_{user}"
         postgres.execute(
             f"CREATE ROLE {name} LOGIN PASSWORD 'x'; GRANT USAGE ON SCHEMA {schema} TO {name}; "
             f"GRANT {rights} ON ALL TABLES IN SCHEMA {schema} TO {name}"
         )
-    store = open_store(postgres.url(schema, user=f"{schema}_writer", password="x"))
+    store = open_store_url(postgres.url(schema, user=f"{schema}_writer", password="x"))
     assert isinstance(store, SqlStore)
     assert store._database.identity().id.startswith("postgresql-")
     postgres.execute("REVOKE EXECUTE ON FUNCTION pg_control_system() FROM PUBLIC")  # only artefacts need it
@@ -153,10 +153,10 @@ def test_user_with_the_documented_privileges_writes_and_a_reader_reads(postgres:
     postgres.execute("GRANT EXECUTE ON FUNCTION pg_control_system() TO PUBLIC")
     write_run(store, "run2")
     store.close()
-    reading = open_store(postgres.url(schema, user=f"{schema}_reader", password="x"), read_only=True)
+    reading = open_store_url(postgres.url(schema, user=f"{schema}_reader", password="x"), read_only=True)
     assert len(reading.load("run2").cases) == 3
     reading.close()
-    writing = open_store(postgres.url(schema, user=f"{schema}_reader", password="x"))
+    writing = open_store_url(postgres.url(schema, user=f"{schema}_reader", password="x"))
     with pytest.raises(StoreError, match="the user lacks a privilege"):
         writing.delete(["run2"])
     writing.close()
@@ -166,7 +166,7 @@ def test_user_with_the_documented_privileges_writes_and_a_reader_reads(postgres:
 
 
 def test_run_is_written_by_one_connection_only(url: str) -> None:
-    first, second = open_store(url), open_store(url)
+    first, second = open_store_url(url), open_store_url(url)
     held = begun(first)
     with pytest.raises(RunInUseError, match="is being worked on by process"):
         second.resume("run1", lambda tokens, error: None)
@@ -178,7 +178,7 @@ def test_run_is_written_by_one_connection_only(url: str) -> None:
 
 def test_of_two_that_take_the_same_run_at_once_one_is_refused(url: str) -> None:
     """The first has not committed yet when the second looks: its lease is not visible."""
-    store, other = open_store(url), open_store(url)
+    store, other = open_store_url(url), open_store_url(url)
     assert isinstance(store, SqlStore)
     begun(store).close()
     refused: list[Exception] = []
@@ -201,10 +201,10 @@ def test_of_two_that_take_the_same_run_at_once_one_is_refused(url: str) -> None:
 
 
 def test_lease_is_measured_by_the_clock_of_the_server(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    store = open_store(url)
+    store = open_store_url(url)
     held = begun(store)
     monkeypatch.setattr(time, "time", lambda: 4_000_000_000.0)
-    other = open_store(url)
+    other = open_store_url(url)
     with pytest.raises(RunInUseError):
         other.resume("run1", lambda tokens, error: None)
     monkeypatch.undo()
@@ -215,7 +215,7 @@ def test_lease_is_measured_by_the_clock_of_the_server(url: str, monkeypatch: pyt
 
 def test_runs_that_share_documents_are_written_at_the_same_time(url: str) -> None:
     """Their rows are inserted in one order, so that neither waits for the other for ever."""
-    stores = [open_store(url) for _ in range(4)]
+    stores = [open_store_url(url) for _ in range(4)]
     writers = [begun(store, f"run{i}", cases=40) for i, store in enumerate(stores)]
     for first in range(0, 40, 8):
         for turn, one in enumerate(writers):
@@ -232,7 +232,7 @@ def test_runs_that_share_documents_are_written_at_the_same_time(url: str) -> Non
 
 
 def test_reading_goes_on_after_a_lost_connection(url: str) -> None:
-    store = open_store(url)
+    store = open_store_url(url)
     write_run(store)
     _end_connections(url)
     assert len(store.load("run1").cases) == 3
@@ -244,7 +244,7 @@ def test_commit_that_failed_is_repeated_and_counted_once(
     url: str, monkeypatch: pytest.MonkeyPatch, *, committed: bool
 ) -> None:
     """Whether the server has committed is not known to a client whose connection breaks in COMMIT."""
-    store = open_store(url)
+    store = open_store_url(url)
     heard = Heard()
     held = begun(store, heard=heard)
     broken: list[str] = []
@@ -286,7 +286,7 @@ def test_commit_that_failed_is_repeated_and_counted_once(
 
 @pytest.mark.slow
 def test_run_waits_for_a_server_that_is_restarted(own_server: PostgresServer) -> None:
-    store = open_store(own_server.new_url())
+    store = open_store_url(own_server.new_url())
     heard = Heard()
     held = begun(store, heard=heard)
     held.put([_trial(0)], 0)
@@ -308,7 +308,7 @@ def test_run_gives_up_a_server_that_does_not_return(
     own_server: PostgresServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(writer, "RECONNECT_SECONDS", 0.5)
-    store = open_store(own_server.new_url())
+    store = open_store_url(own_server.new_url())
     heard = Heard()
     held = begun(store, heard=heard)
     own_server.stop("immediate")
@@ -325,7 +325,7 @@ def test_run_gives_up_a_server_that_does_not_return(
 @pytest.mark.slow
 def test_too_many_connections_are_reported(own_server: PostgresServer) -> None:
     url = own_server.new_url()
-    open_store(url).close()
+    open_store_url(url).close()
     with ExitStack() as taken:
         with pytest.raises(psycopg.OperationalError):  # noqa: PT012 - until there is no room
             for _ in range(60):
@@ -333,7 +333,7 @@ def test_too_many_connections_are_reported(own_server: PostgresServer) -> None:
         with pytest.raises(
             StoreError, match=r"too many clients.*run fewer at a time, or raise max_connections"
         ):
-            open_store(url)
+            open_store_url(url)
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from proctor.errors import RunInUseError, SetupError, StoreError
 from proctor.schema.results.manifest import RunState, RunSummary
 from proctor.schema.results.model_usage import Spent
 from proctor.schema.results.run_result import Outcome
-from proctor.stores.open import open_store
+from proctor.stores.open import open_store_url
 from proctor.stores.shared_runs import Membership
 from proctor.stores.sql import leases
 from proctor.stores.sql.copy import copy_run
@@ -213,7 +213,7 @@ def test_an_incomplete_run_is_copied_as_an_unfinished_run(store: SqlStore) -> No
     one, two = both(store)
     write_part(one, [0, 2])
     two.release()
-    other = open_store(f"memory:{secrets.token_hex(8)}")
+    other = open_store_url(f"memory:{secrets.token_hex(8)}")
     assert isinstance(other, SqlStore)
     assert copy_run(store._database, other._database, "run1")
     assert other.standing("run1").trials == 2

@@ -14,7 +14,7 @@ from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome
 from proctor.schema.results.score import MetricScore, Score
 from proctor.stores.base import Record, ScoreRecord, TrialRecord, VerdictRecord
 from proctor.stores.sql.store import SqlStore
-from proctor.stores.sqlite.file import open_store
+from proctor.stores.sqlite.file import open_sqlite_store
 from tests.stores.sample_runs import (
     METRIC,
     Heard,
@@ -95,7 +95,7 @@ def copies(tmp_path_factory: pytest.TempPathFactory) -> list[Copy]:
     """Copies of a store, taken while a run was written with a commit for one case or for a few."""
     path = tmp_path_factory.mktemp("damage") / "runs.db"
     heard, put = Heard(), list[int]()
-    store = open_store(str(path))
+    store = open_sqlite_store(str(path))
     writer = begun(store, cases=CASES, heard=heard)
     copier = _Copier(path, heard, put)
     copier.start()
@@ -127,7 +127,7 @@ def _cases_in(folder: Path, database: bytes, log: bytes, *, read_only: bool) -> 
         file.unlink(missing_ok=True)
         if content:
             file.write_bytes(content)
-    store = open_store(str(path), read_only=read_only)
+    store = open_sqlite_store(str(path), read_only=read_only)
     try:
         return _right_cases(store)
     finally:

@@ -10,7 +10,7 @@ import pytest
 
 from proctor.errors import StoreError
 from proctor.schema.results.manifest import RunState
-from proctor.stores.sqlite.file import open_store
+from proctor.stores.sqlite.file import open_sqlite_store
 from tests.stores.sample_runs import begun, write_run
 
 # What is locked of a file can be asked for by another process only; SQLite's bytes begin at 1 GiB.
@@ -43,11 +43,11 @@ def test_the_question_that_is_asked_here_has_an_answer(tmp_path: Path) -> None:
 @pytest.mark.parametrize("read_only", [False, True])
 def test_opening_it_once_more_takes_no_lock_away(tmp_path: Path, *, read_only: bool) -> None:
     file = tmp_path / "store.sqlite3"
-    first = open_store(str(file))
+    first = open_sqlite_store(str(file))
     write_run(first, cases=2)
     assert _is_locked(file)
     for _ in range(3):
-        open_store(str(file), read_only=read_only).close()
+        open_sqlite_store(str(file), read_only=read_only).close()
         assert _is_locked(file)
     first.close()
     assert not _is_locked(file)
@@ -56,8 +56,8 @@ def test_opening_it_once_more_takes_no_lock_away(tmp_path: Path, *, read_only: b
 @pytest.mark.slow
 def test_reader_sees_later_writes_of_another_process(tmp_path: Path) -> None:
     file = tmp_path / "store.sqlite3"
-    open_store(str(file)).close()
-    reader = open_store(str(file), read_only=True)
+    open_sqlite_store(str(file)).close()
+    reader = open_sqlite_store(str(file), read_only=True)
     writes = (
         "import sys; from proctor.stores.sqlite.file import open_store; from tests.stores.sample_runs import write_run\n"
         "store = open_store(sys.argv[1]); write_run(store, sys.argv[2], cases=40); store.close()"
@@ -66,7 +66,7 @@ def test_reader_sees_later_writes_of_another_process(tmp_path: Path) -> None:
         run = f"run{number}"
         root = Path(__file__).parents[3]
         subprocess.run([sys.executable, "-c", writes, str(file), run], cwd=root, check=True, timeout=60)
-        again = open_store(str(file), read_only=True)
+        again = open_sqlite_store(str(file), read_only=True)
         for store in (reader, again):
             assert len(list(store.load(run).cases)) == 40
             assert store.standing(run).state is RunState.FINISHED
@@ -76,9 +76,9 @@ def test_reader_sees_later_writes_of_another_process(tmp_path: Path) -> None:
 
 def test_file_of_another_format_is_checked_when_no_process_has_it_open(tmp_path: Path) -> None:
     file = tmp_path / "store.sqlite3"
-    store = open_store(str(file))
+    store = open_sqlite_store(str(file))
     begun(store).close()
     store.close()
     file.write_bytes(b"something else, and more than a hundred bytes of it " * 3)
     with pytest.raises(StoreError, match="not a store"):
-        open_store(str(file))
+        open_sqlite_store(str(file))

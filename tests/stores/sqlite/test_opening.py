@@ -22,7 +22,7 @@ from proctor.runs.storage.lookup import EndedCases
 from proctor.schema.results.manifest import Judging, Manifest, PlannedCase, RunRecord
 from proctor.schema.results.run_result import Outcome
 from proctor.stores.base import Store
-from proctor.stores.open import open_store, sqlite_path
+from proctor.stores.open import open_store_url, sqlite_path
 from proctor.stores.sql import database
 from proctor.stores.sqlite.connection import APPLICATION_ID
 from proctor.stores.sqlite.file import SqliteFile
@@ -68,7 +68,7 @@ def test_the_file_that_a_url_means(url: str, path: str) -> None:
 )
 def test_a_url_that_names_no_file_is_refused(url: str, message: str) -> None:
     with pytest.raises(SetupError, match=message):
-        open_store(url)
+        open_store_url(url)
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_a_url_that_names_no_file_is_refused(url: str, message: str) -> None:
 )
 def test_an_unknown_scheme_is_refused_with_the_closest_one(url: str, meant: str | None) -> None:
     with pytest.raises(UnknownNameError) as raised:
-        open_store(url)
+        open_store_url(url)
     assert "No store scheme named" in str(raised.value)
     assert "Known: sqlite, postgres, postgresql, memory, adk (adk:DIR only takes results" in str(raised.value)
     assert ("Did you mean" in str(raised.value)) == (meant is not None)
@@ -94,7 +94,7 @@ class CloudStore(Store):
 
     def __init__(self, url: str, *, read_only: bool) -> None:
         self.url, self.read_only = url, read_only
-        self._store = open_store("memory:cloud")
+        self._store = open_store_url("memory:cloud")
 
     def record(self, run_id: str) -> RunRecord:
         return self._store.record(run_id)
@@ -121,7 +121,7 @@ def cloud() -> Iterator[None]:
 @pytest.mark.usefixtures("cloud")
 def test_a_scheme_of_another_package_is_opened_by_it() -> None:
     STORES.add("cloud", CloudStore)
-    store = open_store("cloud:bucket", read_only=True)
+    store = open_store_url("cloud:bucket", read_only=True)
     assert isinstance(store, CloudStore)
     assert (store.url, store.read_only) == ("cloud:bucket", True)
 
@@ -131,7 +131,7 @@ def test_a_store_of_another_package_reads_the_details_of_a_run_one_after_another
     STORES.add("cloud", CloudStore)
     here = opened(Path("memory:cloud"))
     write_run(here)
-    assert open_store("cloud:bucket").details("run1") == here.details("run1")
+    assert open_store_url("cloud:bucket").details("run1") == here.details("run1")
 
 
 @pytest.mark.usefixtures("cloud")
@@ -144,7 +144,7 @@ def test_outcomes_are_read_with_the_number_of_the_scoring(read: Callable[[Store,
     STORES.add("cloud", CloudStore)
     write_run(opened(Path("memory:cloud")), run_id := secrets.token_hex(4))
     with suppress(SetupError):  # no case failed
-        read(open_store("cloud:bucket"), run_id)
+        read(open_store_url("cloud:bucket"), run_id)
 
 
 @pytest.mark.usefixtures("cloud")
@@ -153,7 +153,7 @@ def test_a_store_of_another_package_that_lacks_a_method_is_refused() -> None:
     with pytest.raises(
         SetupError, match=r"the store of the scheme 'cloud' lacks begin, .*details, .* another version"
     ):
-        open_store("cloud:bucket")
+        open_store_url("cloud:bucket")
 
 
 # --- new files -----------------------------------------------------------------------------------------------------------

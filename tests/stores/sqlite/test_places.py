@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from proctor.errors import SetupError, StoreError
-from proctor.stores.open import open_store
+from proctor.stores.open import open_store_url
 from proctor.stores.sql.database import newest_version
 from tests.stores.sample_runs import Heard, begun, opened, records, write_run
 
@@ -20,10 +20,10 @@ needs_posix = pytest.mark.skipif(os.name != "posix", reason="names and links as 
 
 
 def _write_and_read(url: str) -> None:
-    store = open_store(url)
+    store = open_store_url(url)
     write_run(store)
     store.close()
-    again = open_store(url, read_only=True)
+    again = open_store_url(url, read_only=True)
     assert again.find("latest") == "run1"
     again.close()
 
@@ -66,7 +66,7 @@ def test_a_path_may_begin_with_two_slashes(tmp_path: Path) -> None:
 
 def test_unknown_home_folder_is_reported() -> None:
     with pytest.raises(SetupError, match=r"unknown user 'no_such_user'\. .* \./~no_such_user/runs\.db"):
-        open_store("~no_such_user/runs.db")
+        open_store_url("~no_such_user/runs.db")
 
 
 NO_FILES: dict[str, Callable[[Path], None]] = {
@@ -86,7 +86,7 @@ def test_path_that_is_not_a_file_is_refused_at_once(tmp_path: Path, what: str, *
     path = tmp_path / "it"
     NO_FILES[what](path)
     with pytest.raises(StoreError, match=f"{path}: expected a file for the store, this is a (folder|device)"):
-        open_store(str(path), read_only=read_only)
+        open_store_url(str(path), read_only=read_only)
 
 
 # --- links ---------------------------------------------------------------------------------------------------------------
@@ -129,7 +129,7 @@ def test_behind_a_link_what_a_killed_writer_left_in_the_log_is_read(
     link.symlink_to(left)
     with monkeypatch.context() as patched:
         patched.setattr("proctor.stores.sqlite.file._connect", _as_where_nothing_can_be_written(left))
-        shown = open_store(str(link), read_only=True)
+        shown = open_store_url(str(link), read_only=True)
     assert [case.outcome.value for case in shown.load("run1").cases] == ["passed", "not_run", "not_run"]
     shown.close()
 
@@ -164,7 +164,7 @@ def test_partial_commit_is_undone_in_a_read_only_folder(
     raw.execute("ROLLBACK")
     raw.close()
     monkeypatch.setattr("proctor.stores.sqlite.file._connect", _as_where_nothing_can_be_written(left))
-    shown = open_store(str(left), read_only=True)
+    shown = open_store_url(str(left), read_only=True)
     assert [
         trial.trial.eval_id for case in shown.load("run1").cases for trial in case.trials if trial.trial
     ] == [f"case_{number}" for number in range(50)]
@@ -174,7 +174,7 @@ def test_partial_commit_is_undone_in_a_read_only_folder(
 def test_store_deleted_after_a_read_is_created_again(path: Path) -> None:
     """A process that only reads leaves an empty log."""
     write_run(opened(path))
-    reader = open_store(str(path), read_only=True)
+    reader = open_store_url(str(path), read_only=True)
     assert list(reader.runs())
     opened(path).close()
     reader.close()

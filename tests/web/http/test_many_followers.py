@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.web import _get, _memory, _served, _watch
-from proctor.stores.sqlite.file import open_store
+from proctor.stores.sqlite.file import open_sqlite_store
 from tests.stores.sample_runs import begun, records
 
 CASES = 400
@@ -16,7 +16,7 @@ CASES = 400
 @pytest.mark.nightly
 @pytest.mark.parametrize("watching", [500])
 def test_a_server_bears_clients_that_follow_and_read_nothing(tmp_path: Path, watching: int) -> None:
-    store = open_store(str(tmp_path / "store.sqlite3"))
+    store = open_sqlite_store(str(tmp_path / "store.sqlite3"))
     writer = begun(store, cases=CASES)
     (tmp_path / "proctor.toml").write_text("")
     clients: list[socket.socket] = []

@@ -12,7 +12,7 @@ from fastapi.testclient import TestClient
 from proctor.analysis.calibration.calibrate import HELD_OUT
 from proctor.analysis.calibration.label_order import is_held_out
 from proctor.schema.analysis.calibration import Key
-from proctor.stores.sqlite.file import open_store
+from proctor.stores.sqlite.file import open_sqlite_store
 from tests.analysis.judged_runs import METRIC, Judged, judged_run
 
 LABELLING = f"/api/runs/run1/labelling/{METRIC}"
@@ -122,7 +122,7 @@ def test_a_calibration_of_another_threshold_is_not_current(judged: TestClient, t
     for place, item in enumerate(next_items(judged)):
         label(judged, item, passes=place % 2 == 0)
     assert judged.post(f"{LABELLING}/calibration").status_code == 201
-    with closing(open_store(f"sqlite:///{tmp_path}/store.sqlite3")) as store:
+    with closing(open_sqlite_store(f"sqlite:///{tmp_path}/store.sqlite3")) as store:
         [calibration] = store.calibrations()
         store.calibrate(calibration.model_copy(update={"threshold": 0.9}))
     page = get(judged)

@@ -20,7 +20,7 @@ from proctor.schema.evidence.trial import Failure
 from proctor.schema.results.manifest import RunSummary
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome
 from proctor.stores.base import TrialRecord
-from proctor.stores.sqlite.file import open_store
+from proctor.stores.sqlite.file import open_sqlite_store
 from proctor.web.pages.bounded_cache import BoundedCache
 from proctor.web.pages.runs.case_table import CaseRow, case_row
 from proctor.web.pages.runs.run_page import Figures
@@ -623,7 +623,7 @@ def test_where_no_store_is_yet_there_are_no_runs(client: TestClient, store: Path
 
 
 def test_an_empty_store_has_no_runs(client: TestClient, store: Path) -> None:
-    open_store(str(store)).close()
+    open_sqlite_store(str(store)).close()
     assert client.get("/api/runs").json() == {"items": [], "next": None, "total": 0}
     answer = client.get("/api/runs/latest")
     assert (answer.status_code, "has no runs yet" in answer.json()["detail"]) == (404, True)
@@ -646,7 +646,7 @@ def test_an_invalid_store_is_reported(client: TestClient, store: Path, content: 
 
 
 def test_a_damaged_store_reports_it_and_nothing_wrong(client: TestClient, store: Path) -> None:
-    opened = open_store(str(store))
+    opened = open_sqlite_store(str(store))
     write_run(opened)
     opened.close()
     with sqlite3.connect(store) as raw:
@@ -658,7 +658,7 @@ def test_a_damaged_store_reports_it_and_nothing_wrong(client: TestClient, store:
 
 
 def test_a_store_that_others_hold_for_writing_is_read_all_the_same(client: TestClient, store: Path) -> None:
-    opened = open_store(str(store))
+    opened = open_sqlite_store(str(store))
     write_run(opened)
     holder = sqlite3.connect(store, isolation_level=None)
     holder.execute("BEGIN IMMEDIATE")
@@ -673,7 +673,7 @@ def test_a_store_that_others_hold_for_writing_is_read_all_the_same(client: TestC
 
 @pytest.mark.slow
 def test_a_run_under_way_is_shown_as_far_as_it_got(client: TestClient, store: Path) -> None:
-    opened = open_store(str(store))
+    opened = open_sqlite_store(str(store))
     writer = begun(opened, cases=3)
     for done in range(4):
         page, table = client.get("/api/runs/run1").json(), client.get("/api/runs/run1/cases").json()
@@ -698,7 +698,7 @@ def _wait(client: TestClient, done: int) -> None:
 def test_a_stopped_run_shows_the_recorded_trials_of_an_undecided_case_and_has_no_rate(
     client: TestClient, store: Path
 ) -> None:
-    opened = open_store(str(store))
+    opened = open_sqlite_store(str(store))
     writer = begun(opened, cases=3)
     writer.put(records(0))
     writer.put(
@@ -722,7 +722,7 @@ def test_a_stopped_run_shows_the_recorded_trials_of_an_undecided_case_and_has_no
 
 
 def test_a_run_that_continues_is_not_remembered_as_finished(client: TestClient, store: Path) -> None:
-    opened = open_store(str(store))
+    opened = open_sqlite_store(str(store))
     write_run(opened, cases=3, done=[0])
     assert client.get("/api/runs/run1").json()["counts"] == {"passed": 1, "not_run": 2}
     writer = opened.resume("run1", lambda _tokens, _error: None)
@@ -741,7 +741,7 @@ def test_a_run_that_continues_is_not_remembered_as_finished(client: TestClient, 
 def test_a_light_reading_shows_of_each_case_what_a_whole_one_does(
     project: tuple[Path, dict[str, str]], name: str
 ) -> None:
-    store = open_store(str(project[0] / ".proctor" / "store.sqlite3"), read_only=True)
+    store = open_sqlite_store(str(project[0] / ".proctor" / "store.sqlite3"), read_only=True)
     whole, light = store.load(project[1][name]).cases, store.verdicts(project[1][name])
     for full, (_, brief) in zip(whole, light, strict=True):
         assert (brief.outcome, brief.rule, brief.interval) == (full.outcome, full.rule, full.interval)

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from proctor.agents.json_protocol import MOST_SHOWN, read_json
+from proctor.agents.json_protocol import MOST_SHOWN, parse_agent_json
 from proctor.agents.process.line_reader import MOST_LINE, Lines, LineTooLongError, Tail
 from proctor.common.error_text import safe_repr
 from proctor.common.json_values import Json
@@ -142,7 +142,7 @@ class Child:
         line = await self.receive_line()
         where = f"what {self._name} wrote to its standard output"
         try:
-            data = read_json(line, where)
+            data = parse_agent_json(line, where)
         except AgentError as error:
             raise AgentError(
                 f"{self._not_json(line, where, error)}. {_BELONGS}{self._last_words()}"
@@ -171,7 +171,7 @@ class Child:
         if not self._secrets:
             return str(error)
         try:
-            read_json(redact_values(line.decode("utf-8", "replace"), self._secrets), where)
+            parse_agent_json(redact_values(line.decode("utf-8", "replace"), self._secrets), where)
         except AgentError as hidden:
             return str(hidden)
         return f"{where} is not JSON"

@@ -77,7 +77,7 @@ _LOOKS = (
 )
 
 
-async def find(text: str) -> Agent:
+async def detect_agent(text: str) -> Agent:
     """Detect the kind of the agent at a URL, and create it.
 
     Raises:
@@ -187,4 +187,4 @@ def https_agent(rest: str) -> Agent:
 
 def _agent_at_url(text: str) -> Agent:
     address = HttpClient(read_address(text, kind="http+sse")).address
-    return FactoryAgent(partial(find, text), label=address.shown)
+    return FactoryAgent(partial(detect_agent, text), label=address.shown)

@@ -7,7 +7,7 @@ from contextlib import aclosing
 
 from proctor.agents.base import AgentInfo, Session
 from proctor.agents.function_results import first_problem
-from proctor.agents.json_protocol import Answer, read_answer, read_body, read_json, turn_request
+from proctor.agents.json_protocol import Answer, parse_agent_json, read_answer, read_body, turn_request
 from proctor.agents.remote.http.address import read_address
 from proctor.agents.remote.http.client import HttpClient
 from proctor.agents.remote.http.response_reader import EVENTS, HttpResponse
@@ -74,7 +74,7 @@ async def _stream_answers(reply: HttpResponse) -> AsyncGenerator[Answer, None]:
     """Read one answer after the other up to `done`."""
     async with aclosing(reply.events()) as events:
         async for event in events:
-            data = reply.hide(read_json(event.data, "the data of an event")) if event.data else None
+            data = reply.hide(parse_agent_json(event.data, "the data of an event")) if event.data else None
             answer = read_answer(data, kind=event.name)
             yield answer
             if answer.done:

@@ -35,7 +35,7 @@ from proctor.analysis.compare.missing_verdicts import (
     deciding_metrics,
     total_missing,
 )
-from proctor.analysis.compare.outcome_text import Basis, case_fell_before_correction, describe
+from proctor.analysis.compare.outcome_text import Basis, case_fell_before_correction, write_sentences
 from proctor.analysis.compare.overdispersion import could_exceed_overdispersion, exceeds_overdispersion
 from proctor.analysis.compare.sides import Pairs, Side, changed_cases, pair
 from proctor.schema.analysis.comparison import (
@@ -187,7 +187,7 @@ def compare_cases(base: Side, candidate: Side, options: CompareOptions) -> Compa
         require_proof=options.require_proof,
         detectable=_detectable(views, options) if comparison.outcome is Change.NO_DIFFERENCE else None,
     )
-    describe(comparison, basis)
+    write_sentences(comparison, basis)
     return comparison
 
 

@@ -24,7 +24,7 @@ from proctor.schema.analysis.comparison import (
     ComparedRun,
     Comparison,
 )
-from proctor.stats.intervals import at_most, exactly
+from proctor.stats.intervals import at_most, binomial_probability
 from proctor.stats.unequal_counts import TwoCounts, case_test
 
 if TYPE_CHECKING:
@@ -219,11 +219,11 @@ def _power(trials: int, base: float, now: float, level: float) -> float:
     def p_value(passed: int, before: int) -> float:
         return case_test(TwoCounts(before, trials, passed, trials))[0]
 
-    befores = [count for count in range(trials + 1) if exactly(count, trials, base) > 1e-6]
+    befores = [count for count in range(trials + 1) if binomial_probability(count, trials, base) > 1e-6]
     powers = []
     for before in befores:
         limit = bisect_left(range(trials + 1), True, key=lambda passed: p_value(passed, before) > level)
-        powers.append(exactly(before, trials, base) * at_most(limit - 1, trials, now))
+        powers.append(binomial_probability(before, trials, base) * at_most(limit - 1, trials, now))
     return fsum(powers)
 
 

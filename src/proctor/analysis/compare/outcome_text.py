@@ -57,7 +57,7 @@ class Basis:
     """The drop that would have been noticed, if no difference was seen."""
 
 
-def describe(comparison: Comparison, basis: Basis) -> None:
+def write_sentences(comparison: Comparison, basis: Basis) -> None:
     """Write the sentences of a comparison into it."""
     if basis.has_verdicts:
         comparison.on_these_cases = _on_these_cases(comparison, deterministic=basis.deterministic)

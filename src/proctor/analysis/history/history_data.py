@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from proctor.analysis.history.text import sentence_of, strip_of_runs
+from proctor.analysis.history.text import case_history_sentence, strip_of_runs
 from proctor.common.json_values import JsonObject
 from proctor.reports.content.case_words import LETTERS
 from proctor.schema.analysis.history import (
@@ -63,7 +63,7 @@ def _case(history: RunHistory, case: CaseHistory, metric: str) -> JsonObject:
         "eval_set_id": case.eval_set_id,
         "eval_id": case.eval_id,
         "course": case.course.value,
-        "sentence": sentence_of(case, history.older),
+        "sentence": case_history_sentence(case, history.older),
         "strip": "".join(letters),
         "decided": case.decided,
         "failed": case.failed,

@@ -10,6 +10,7 @@ from typing import TextIO
 
 from proctor.analysis.history.pass_rates import pass_rate_blocks, unread_field, unread_lines
 from proctor.analysis.history.text import (
+    case_history_sentence,
     metric_names,
     metric_values,
     not_comparable_text,
@@ -17,7 +18,6 @@ from proctor.analysis.history.text import (
     reason_of,
     run_fields,
     runs_of,
-    sentence_of,
     strip_of_runs,
     value_text,
     without_trials,
@@ -181,7 +181,7 @@ def _items(
             above=_without_drawn(case, turn, differences) if turn != above else [],
             drawn_name=None if several_sets else case.eval_id,
             record=(
-                case.course.value.upper(), case.name, _letters(history, case), sentence_of(case, history.older),
+                case.course.value.upper(), case.name, _letters(history, case), case_history_sentence(case, history.older),
                 *_agent_field(history, case.agent),
             ),
         )  # fmt: skip
@@ -262,7 +262,7 @@ def _letters(history: RunHistory, case: CaseHistory) -> str:
 
 
 def _case_blocks(history: RunHistory, case: CaseHistory, metric: str, look: Look) -> Iterator[Block]:
-    sentence = sentence_of(case, history.older)
+    sentence = case_history_sentence(case, history.older)
     yield Record(
         (
             "CASE",

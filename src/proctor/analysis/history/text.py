@@ -35,7 +35,7 @@ def run_fields(run: HistoryRun) -> tuple[str, str]:
     return f"agent={run.agent}", f"commit={short_commit(run.commit)}" if run.commit else ""
 
 
-def sentence_of(case: CaseHistory, older: int = 0) -> str:
+def case_history_sentence(case: CaseHistory, older: int = 0) -> str:
     """Return the history of a case as a sentence; `older` is the number of runs that were not read."""
     if case.course is Course.FLAKY:
         return _flaky(case)
@@ -51,7 +51,7 @@ def sentence_of(case: CaseHistory, older: int = 0) -> str:
 def without_trials(case: CaseHistory, older: int = 0) -> tuple[str, str]:
     """Return the sentence in two parts: the common part of cases that changed together, and the part about trials."""
     trials = _wavers(case) if case.turn is not None and case.course is not Course.FLAKY else ""
-    return sentence_of(case, older).removesuffix(trials), trials.removeprefix("; ")
+    return case_history_sentence(case, older).removesuffix(trials), trials.removeprefix("; ")
 
 
 _WITHOUT_PASS = {Outcome.FAILED: "fails", Outcome.INCONCLUSIVE: "is inconclusive"}

@@ -156,7 +156,7 @@ def _notes_on_passes(variance: float | None) -> list[str]:
     return [note] if not variance else []
 
 
-def sentence_of(one: MeasureSize, cases: int, trials: int, power: float) -> str:
+def measure_sentence(one: MeasureSize, cases: int, trials: int, power: float) -> str:
     """Return what a comparison of two such runs notices, and what it takes to notice the drop that was asked for."""
     run = f"with {_run_text(cases, trials)}"
     sure = f"in {100 * power:.3g} % of comparisons"
@@ -310,7 +310,7 @@ def _run_size(run: RunResult, took: TrialTook, judging: Judging, request: _Reque
     measures = [size_for(sample, how, took) for sample in samples]
     counts = [len(case) for case in samples[0].cases]
     cases, trials = len(counts), max(1, round(sum(counts) / len(counts)))
-    sentence = ". ".join(sentence_of(one, cases, trials, request.power) for one in measures)
+    sentence = ". ".join(measure_sentence(one, cases, trials, request.power) for one in measures)
     return RunSize(
         run.run_id,
         run.agent,

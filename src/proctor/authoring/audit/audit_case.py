@@ -11,7 +11,13 @@ from proctor.authoring.audit.mutant import Events, Operator, Recording
 from proctor.common.error_text import safe_str
 from proctor.engine.planning.bound_metric import BoundMetric
 from proctor.engine.planning.set_plan import SetPlan
-from proctor.engine.scoring.score_trial import before_judges, explain, score_alone, score_trial, view_of
+from proctor.engine.scoring.score_trial import (
+    add_explanations,
+    before_judges,
+    score_alone,
+    score_trial,
+    view_of,
+)
 from proctor.engine.scoring.verdict import decide
 from proctor.engine.trial.trial_runner import find_silence
 from proctor.schema.analysis.audit_result import AGENTS, CaseAudit, Fate, MetricAudit, MutantFate
@@ -93,7 +99,7 @@ class CaseScorer:
         view = view_of(self._recording.case, trial)
         view.scores = {metric.name: score for metric, score in zip(self._metrics, computed, strict=True)}
         for metric, score in zip(self._metrics, computed, strict=True):
-            explain(metric, view, score, everything=True)
+            add_explanations(metric, view, score, everything=True)
         return trial, decide(self._metrics, [computed], [None]).metrics
 
     async def _scores(
@@ -106,7 +112,7 @@ class CaseScorer:
         else:
             scores = await score_alone(self._metrics, view, self._seconds)
         for metric, score in zip(self._metrics, scores, strict=True) if explained else ():
-            explain(metric, view, score, everything=False)
+            add_explanations(metric, view, score, everything=False)
         return scores
 
     def _trial(self, turns: Sequence[Events], state: dict[str, Any] | None) -> Trial:

@@ -17,7 +17,7 @@ from proctor.authoring.audit.audit_baseline import (
     change_data,
     change_sentence,
 )
-from proctor.authoring.audit.audit_sentence import sentence
+from proctor.authoring.audit.audit_sentence import audit_sentence
 from proctor.authoring.audit.criteria_blocks import advice_lines, criteria_lines, proposal_blocks
 from proctor.authoring.audit.judged_mutants import judge_blocks, judged_data
 from proctor.authoring.audit.leakage import leakage_blocks, leakage_data
@@ -25,7 +25,7 @@ from proctor.authoring.audit.mutant_evidence import evidence_data, survivor_bloc
 from proctor.common.safe_text import count_text, encodable, one_line
 from proctor.engine.planning.set_plan import ASSERTS_NOTHING
 from proctor.reports.base import DEFAULTS, ReportOptions
-from proctor.reports.content.public_text import hidden, place_of
+from proctor.reports.content.public_text import file_and_line, hidden
 from proctor.reports.content.summary import bounds, percent
 from proctor.reports.content.symbols import UNICODE
 from proctor.reports.content.text_blocks import (
@@ -134,7 +134,7 @@ def audit_data(audit: AuditResult, change: AuditChange | None = None) -> dict[st
         "version": 1,
         "run_id": audit.run_id or None,
         "seed": audit.seed,
-        "sentence": sentence(audit),
+        "sentence": audit_sentence(audit),
         "score": _score_data(audit.score),
         "operators": [
             {"name": each.name, "label": each.label, "family": each.family, **_score_data(each.score)}
@@ -175,7 +175,7 @@ def _score_data(score: MutationScore) -> dict[str, Any]:
 
 def github_lines(audit: AuditResult, change: AuditChange | None) -> Iterator[str]:
     """Yield the result as notice, an error for each case that proves nothing, and a warning for each with survivors; the worst first."""
-    sentences = [*([change_sentence(change, audit)] if change is not None else []), sentence(audit)]
+    sentences = [*([change_sentence(change, audit)] if change is not None else []), audit_sentence(audit)]
     yield annotation("notice", "Proctor: audit", sentences)
     yield from _limited("error", [*_errors(audit, change)])
     survivors = filter(_survivor_count, sorted(audit.audited, key=_survivor_count, reverse=True))
@@ -209,7 +209,7 @@ def _limited(level: str, cases: Sequence[tuple[str, CaseAudit, str]]) -> Iterato
     first_cases = cases if len(cases) <= MOST else cases[: MOST - 1]
     for title, case, text in first_cases:
         lines = [*map(hidden, text.splitlines())]
-        yield annotation(level, f"{title}: {case.eval_id}", lines, *place_of(case.place))
+        yield annotation(level, f"{title}: {case.eval_id}", lines, *file_and_line(case.place))
     if len(first_cases) < len(cases):
         yield annotation(
             level, "Proctor: audit", [f"{len(cases) - len(first_cases):,} more (--report json has all)"]
@@ -222,7 +222,7 @@ def _limited(level: str, cases: Sequence[tuple[str, CaseAudit, str]]) -> Iterato
 def audit_blocks(audit: AuditResult, look: Look, change: AuditChange | None = None) -> Iterator[Block]:
     """Yield the audit as blocks, the same in every form."""
     yield from change_blocks(change, audit, look) if change is not None else ()
-    yield text_line(sentence(audit), role="strong")
+    yield text_line(audit_sentence(audit), role="strong")
     yield text_line(_scope(audit))
     yield Gap(is_everywhere=True)
     if audit.audited:

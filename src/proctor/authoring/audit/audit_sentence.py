@@ -11,7 +11,7 @@ from proctor.schema.analysis.audit_result import AGENTS, AuditResult
 from proctor.stats.intervals import wilson
 
 
-def sentence(audit: AuditResult) -> str:
+def audit_sentence(audit: AuditResult) -> str:
     """Return the result in one sentence: how many mutants are caught, and which are not."""
     score = audit.score
     if not score.made:

@@ -19,7 +19,7 @@ from proctor.reports.content.text_blocks import (
     TrialEvidence,
     text_line,
 )
-from proctor.reports.evidence.trajectory_diff import state_of, steps_of
+from proctor.reports.evidence.trajectory_diff import alignment_lines, state_difference
 from proctor.reports.evidence.value_diff import word_difference
 from proctor.schema.analysis.audit_result import AuditResult, CaseAudit, Fate, MutantEvidence
 from proctor.schema.evidence.trial import Trial
@@ -37,11 +37,11 @@ def evidence_of_survivors(case: AuditedCase) -> list[MutantEvidence]:
     for survivor in case.survivors:
         mutant = survivor.mutant
         trial, metrics = scorer.verdicts(mutant.turns, mutant.state, survivor.scored.computed)
-        evidence.append(evidence_of(mutant.operator.name, mutant.fault, recorded, trial, metrics))
+        evidence.append(compare_mutant(mutant.operator.name, mutant.fault, recorded, trial, metrics))
     return evidence
 
 
-def evidence_of(
+def compare_mutant(
     operator: str, fault: str, recorded: Trial, mutated: Trial, metrics: Mapping[str, MetricVerdict]
 ) -> MutantEvidence:
     """Return what differs between a recorded conversation and a mutant of it, with the verdicts on the mutant."""
@@ -105,7 +105,7 @@ def _sections(each: MutantEvidence) -> Iterator[Section]:
 def _differences(expected: Invocation, mutated: Invocation) -> Iterator[EvidenceBlock]:
     alignment = align(expected.tool_calls, mutated.tool_calls)
     if alignment.differing:
-        yield steps_of([step.to_data() for step in alignment.steps])
+        yield alignment_lines([step.to_data() for step in alignment.steps])
     before, after = (text_of(turn.final_response, thoughts=False) for turn in (expected, mutated))
     if before != after:
         yield TextDifference(*word_difference(before, after))
@@ -122,7 +122,7 @@ def _state(expected: Mapping[str, Any], mutated: Mapping[str, Any]) -> StateDiff
         for key, value in expected.items()
         if key not in mutated or not equal_json(value, mutated[key])
     ]
-    return state_of(entries) if entries else None
+    return state_difference(entries) if entries else None
 
 
 def survivors_text(audit: AuditResult, case: CaseAudit) -> str:

@@ -16,13 +16,13 @@ from pydantic_core import to_json
 from proctor.authoring.audit.audit_case import AuditedCase, Survivor, trial_of
 from proctor.authoring.audit.leakage import leakage_data, leakage_of
 from proctor.authoring.audit.mutant import Recording
-from proctor.authoring.audit.mutant_evidence import evidence_of, survivors_text
+from proctor.authoring.audit.mutant_evidence import compare_mutant, survivors_text
 from proctor.common.safe_text import count_text
 from proctor.engine.execution.run_recorder import ScoringRecord
 from proctor.errors import SetupError
 from proctor.reports.content.summary import percent
 from proctor.runs.setup.manifest import judging_of, planned_cases
-from proctor.runs.storage.lookup import case_of, find_case
+from proctor.runs.storage.lookup import find_case, read_case_as_run
 from proctor.schema.analysis.audit_result import (
     AGENTS,
     AuditResult,
@@ -334,14 +334,14 @@ def load_case_audit(store: Store, run_id: str, name: str) -> AuditResult:
 
 def load_survivors(store: Store, run_id: str, position: int) -> list[MutantEvidence]:
     """Return the mutants that survive in the case at a position, and what was recorded."""
-    case, result = case_of(store, run_id, position), store.load(run_id).cases[position]
+    case, result = read_case_as_run(store, run_id, position), store.load(run_id).cases[position]
     if case is None:
         return []
     trial = store.manifest(run_id).options[AUDIT]["trials"].get(str(position))
     recording = Recording(case, trial=None if trial is None else Trial.model_validate(trial))
     recorded = trial_of(result.eval_set_id, recording, recording.turns, recording.state)
     return [
-        evidence_of(
+        compare_mutant(
             trial.mutation.operator, trial.mutation.fault, recorded, trial, _verdicts(result, one.number)
         )
         for one in result.trials

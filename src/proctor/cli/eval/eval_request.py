@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 from proctor.cli.command_base import common, terminal_options
 from proctor.cli.eval.execution import Execution, Start
 from proctor.cli.eval.joint_execution import carry_out_against, carry_out_part, code_after_empty_part
-from proctor.cli.messages import notify, problems_of
+from proctor.cli.messages import notify, single_problems
 from proctor.cli.outputs import (
     NOWHERE,
     RunOutput,
@@ -111,7 +111,7 @@ class EvalRequest:
         try:
             return part()
         except SetupError as problem:
-            self._problems += problems_of(problem)
+            self._problems += single_problems(problem)
             return None
 
     def _resumable_outputs(self) -> dict[str, list[str]]:
@@ -176,7 +176,7 @@ class EvalRequest:
             except NothingToRunError:  # less severe than the problems already found
                 continue
             except SetupError as problem:
-                problems += problems_of(problem)
+                problems += single_problems(problem)
         return problems
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from proctor.cli.eval.execution import Execution, Start
 from proctor.cli.messages import notify
-from proctor.reports.content.summary import exit_code_of_runs, sentence
+from proctor.reports.content.summary import exit_code_of_runs, verdict_sentence
 from proctor.runs.storage.open import store_option
 from proctor.schema.results.exit_code import ExitCode
 from proctor.schema.results.manifest import RunState
@@ -99,7 +99,7 @@ def _report_state(store: Store, run_id: str, *, is_last: bool) -> None:
     """Report the verdict of the whole run, or how many parts are complete."""
     if is_last:
         notify(
-            f"run {run_id} is complete: {sentence(store.load(run_id))} (`proctor show {run_id}{store_option(store)}`)"
+            f"run {run_id} is complete: {verdict_sentence(store.load(run_id))} (`proctor show {run_id}{store_option(store)}`)"
         )
         return
     if members := run_members(store, run_id):

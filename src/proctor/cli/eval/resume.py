@@ -19,9 +19,9 @@ from proctor.cli.command_base import (
     report_options,
     terminal_options,
 )
-from proctor.cli.messages import problems_of
+from proctor.cli.messages import single_problems
 from proctor.cli.run_flags import run_options
-from proctor.engine.run_options import OPTIONS, OptionGroup, Use, options_of
+from proctor.engine.run_options import OPTIONS, OptionGroup, Use, options_for_use
 from proctor.errors import SetupError, SetupProblems
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from proctor.stores.base import Store
 
 HOW = "How to resume"
-_OPTIONS = [name for name in options_of(Use.RESUME) if OPTIONS[name].flags and name != "judge"]
+_OPTIONS = [name for name in options_for_use(Use.RESUME) if OPTIONS[name].flags and name != "judge"]
 _LIMITS = [name for name in _OPTIONS if OPTIONS[name].group is OptionGroup.LIMITS]
 _KEPT = [name for name in _OPTIONS if name not in _LIMITS]
 
@@ -209,4 +209,4 @@ def _again(parse: Any, places: Sequence[str], option: str) -> Any:
         return parse(known_places(places, option))
     except SetupError as problem:
         begun = f"(it was asked for when the run was begun; {option} names another place)"
-        raise SetupProblems([SetupError(f"{one} {begun}") for one in problems_of(problem)]) from None
+        raise SetupProblems([SetupError(f"{one} {begun}") for one in single_problems(problem)]) from None

@@ -19,7 +19,7 @@ from proctor.cli.command_base import (
     terminal_options,
 )
 from proctor.cli.run_flags import judge_options
-from proctor.engine.run_options import OptionGroup, Use, options_of
+from proctor.engine.run_options import OptionGroup, Use, options_for_use
 
 if TYPE_CHECKING:
     from proctor.cli.eval.execution import Execution, Start
@@ -101,7 +101,7 @@ def _scoring(run: str, store: Store, options: dict[str, Any], setting: str | Non
 
     async def judge(callbacks: dict[str, Any]) -> Sequence[RunResult]:
         arguments: dict[str, Any] = {
-            name: options[name] for name in options_of(Use.SCORE) if options.get(name)
+            name: options[name] for name in options_for_use(Use.SCORE) if options.get(name)
         }
         arguments["judge"] = rescoring_judge(
             options["judge"], store.manifest(find_current_run(store, run, purpose="score")), setting

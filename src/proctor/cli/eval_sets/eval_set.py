@@ -118,7 +118,7 @@ def add_case(
     """
     from proctor.authoring import edit_eval_set
 
-    file = edit_eval_set.place_of(path, eval_set_id)
+    file = edit_eval_set.eval_set_path(path, eval_set_id)
     if not sources:
         _report_added(edit_eval_set.add_cases(file, [_new_case(**new)], make_parents=make_parents))
     elif new["eval_id"] or new["ask"]:
@@ -182,7 +182,7 @@ def add_scenarios(
     """
     from proctor.authoring import edit_eval_set
 
-    file = edit_eval_set.place_of(path, eval_set_id)
+    file = edit_eval_set.eval_set_path(path, eval_set_id)
     if eval_set_id is not None and not file.exists():
         raise SetupError(
             f"{file}: there is no such set; `proctor eval-set create {path} {eval_set_id}` makes it"
@@ -256,13 +256,13 @@ def generate(
 
     Exit codes: 0 as many as were asked for, 1 fewer, 2 configuration error, 3 none.
     """
-    from proctor.authoring.edit_eval_set import place_of
+    from proctor.authoring.edit_eval_set import eval_set_path
     from proctor.cli.eval_sets.generate import generate_and_keep
 
     if eval_set_id is not None and out is not None:
         raise SetupError("--output names the set, and so does the id: give one of the two")
     if eval_set_id is not None:
-        out = place_of(agent, eval_set_id)
+        out = eval_set_path(agent, eval_set_id)
     ctx.exit(generate_and_keep(agent, out, options))
 
 

@@ -71,11 +71,11 @@ def _import_file(file: str, store: Store) -> Iterator[RunResult]:
 
 def _report_run(run: RunResult, file: str, *, quiet: bool) -> dict[str, Any]:
     """Print the result of an imported run, and return it as data."""
-    from proctor.reports.content.summary import sentence
+    from proctor.reports.content.summary import verdict_sentence
     from proctor.reports.formats.json_text import failure_data
 
     if not quiet:
-        click.echo(clean(f"{run.run_id}  {file}  {sentence(run)}"))
+        click.echo(clean(f"{run.run_id}  {file}  {verdict_sentence(run)}"))
     for warning in run.warnings:
         notify(f"{file}: warning: {warning}")
     if run.failure is not None:

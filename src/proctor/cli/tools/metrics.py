@@ -12,7 +12,7 @@ from proctor.cli.command_base import SectionedCommand, argument, common_options,
 from proctor.cli.print_lines import print_lines
 from proctor.common.registry import METRICS
 from proctor.common.safe_text import clean_json
-from proctor.metrics.base import MetricFacts, example_of, needs_of, options_of, range_of
+from proctor.metrics.base import MetricFacts, example_of, metric_options, needs_of, range_of
 from proctor.runs.metric_facts import facts_of
 
 EXAMPLES = """
@@ -82,7 +82,7 @@ def _explanation(facts: MetricFacts) -> Iterator[str]:
 
 
 def _options(facts: MetricFacts) -> Iterator[str]:
-    options = options_of(facts)
+    options = metric_options(facts)
     width = max(map(len, options))
     yield ""
     yield "  options of its criterion"
@@ -107,7 +107,7 @@ def _as_data(facts: MetricFacts) -> dict[str, Any]:
         "minimum": None if facts.minimum == float("-inf") else facts.minimum,
         "maximum": facts.maximum,
         "default_threshold": facts.default_threshold,
-        "options": options_of(facts),
+        "options": metric_options(facts),
         "source": facts.source or None,
         "example": {"criteria": example_of(facts)} if facts.gates else None,
     }

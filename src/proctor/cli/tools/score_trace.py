@@ -19,7 +19,7 @@ from proctor.cli.command_base import (
     terminal_options,
 )
 from proctor.cli.run_flags import judge_options
-from proctor.engine.run_options import Use, options_of
+from proctor.engine.run_options import Use, options_for_use
 
 if TYPE_CHECKING:
     from proctor.cli.eval.execution import Execution, Start
@@ -94,7 +94,7 @@ def _score_traces(
     scoring_options = {
         name: value
         for name, value in engine_options(options, settings).items()
-        if name in options_of(Use.SCORE)
+        if name in options_for_use(Use.SCORE)
     }
     outputs = parse_outputs(options["reports"], options["format_"], guard)
     targets = open_targets(options["stores"], settings)

@@ -11,7 +11,7 @@ from proctor.compat.adk.errors.not_found_error import NotFoundError
 from proctor.compat.adk.evaluation.eval_set_results_manager import EvalSetResultsManager
 from proctor.compat.adk.results import case_results_of
 from proctor.compat.adk.sync_or_async import Evaluation
-from proctor.files.eval_sets.documents import read_json
+from proctor.files.eval_sets.documents import read_json_document
 from proctor.files.eval_sets.load import read_results
 from proctor.files.eval_sets.selectors import require_path_segment
 from proctor.schema.format.adk_results import SUFFIX, ResultHeader, app_name_of
@@ -77,7 +77,7 @@ class ResultsInDocuments(EvalSetResultsManager):
             path = f"{folder}/{require_path_segment(eval_set_result_id, 'the id of the result')}{SUFFIX}"
             data = self._documents.read(path)
             if data is not None:
-                return read_results(read_json(data, self._documents.label(path)))
+                return read_results(read_json_document(data, self._documents.label(path)))
         raise NotFoundError(f"no result {eval_set_result_id!r} of the app {app_name!r}")
 
     def list_eval_set_results(self, app_name: str) -> list[str]:

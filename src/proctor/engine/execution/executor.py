@@ -62,7 +62,7 @@ class LocalExecutor(Generic[Job, Done]):
         `None` among them: there is no job now, but there may be one when a job that is under way ends.
         """
         loop = asyncio.get_running_loop()
-        process_exit.prepare(loop)
+        process_exit.install_task_factory(loop)
         with fewer_collections(), Deadlines(self._shortest, self._abandon) as deadlines:
             try:
                 while not self._cut_short:

@@ -249,7 +249,7 @@ def checks_of(metrics: Iterable[BoundMetric]) -> list[Check]:
     return [*metric_checks, unasked, *state]
 
 
-def problems_of(case: EvalCase, checks: Sequence[Check]) -> list[str]:
+def case_problems(case: EvalCase, checks: Sequence[Check]) -> list[str]:
     """Return the problems that `checks` find in a case."""
     return [problem for check in checks for problem in check(case)]
 

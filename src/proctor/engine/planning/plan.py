@@ -15,11 +15,11 @@ from proctor.engine.planning.case_checks import (
     Surveys,
     UserProblems,
     cannot_run,
+    case_problems,
     checks_of,
     classify,
     find_unread_keys,
     left_out_text,
-    problems_of,
     reader_of,
 )
 from proctor.engine.planning.criteria import Bound, bind
@@ -32,7 +32,7 @@ from proctor.engine.planning.set_plan import (
     in_case,
     parse_shard,
     remedies_for,
-    share_text,
+    shard_text,
     skip_notes,
     unknown_ids,
 )
@@ -146,7 +146,7 @@ def _sharing_problems(options: RunOptions) -> list[SetupError]:
 
 def _share_notes(plans: Sequence[SetPlan], options: RunOptions) -> list[str]:
     here, elsewhere = sum(len(plan.cases) for plan in plans), sum(plan.elsewhere for plan in plans)
-    return [share_text(options.shard, here, elsewhere)] if options.shard and elsewhere else []
+    return [shard_text(options.shard, here, elsewhere)] if options.shard and elsewhere else []
 
 
 def _doubts(plans: Sequence[SetPlan]) -> list[str]:
@@ -186,7 +186,7 @@ def _plan_set(
     bound = bind(entry.config, options)
     errors += [_in_config(problem, entry) for problem in bound.problems]
     errors += _find_unsupported(entry)
-    num_runs = entry.num_runs or runs_of(entry.config, options)
+    num_runs = entry.num_runs or trials_per_case(entry.config, options)
     summary = _summary(entry, bound, num_runs)
     plan = SetPlan(entry.source, summary, bound.metrics, entry.config, num_runs=num_runs, doubts=bound.doubts)
     summary.rule = plan.rule
@@ -237,7 +237,7 @@ def _summary(entry: SetRequest, bound: Bound, num_runs: int) -> SetSummary:
 def _case_problems(
     index: int, case: EvalCase, checks: Sequence[Check], bound: Bound, assertions: Assertions
 ) -> list[str]:
-    problems = problems_of(case, checks)
+    problems = case_problems(case, checks)
     problem = cannot_run(case)
     if not (problem or problems or bound.problems):  # otherwise its statements may be unreadable
         problem = classify(case, index, bound, assertions)
@@ -353,7 +353,7 @@ _HALF = 0.5
 """With a single trial every rate requires that it passes; a rate below this is probably a mistake."""
 
 
-def runs_of(config: EvalConfig, options: RunOptions) -> int:
+def trials_per_case(config: EvalConfig, options: RunOptions) -> int:
     """Return how many trials each case gets: the option `num_runs`, or the config's number, or 1."""
     num_runs = config.trials.num_runs if config.trials is not None else None
     return options.num_runs or num_runs or 1

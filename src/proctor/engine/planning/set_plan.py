@@ -317,7 +317,7 @@ def run_name_problem(_option: str, name: object) -> str:
     )
 
 
-def share_text(shard: str, here: int, elsewhere: int) -> str:
+def shard_text(shard: str, here: int, elsewhere: int) -> str:
     """Return a sentence on the share of the cases that this run has; other shards have the rest."""
     return f"shard {shard}: {here or 'none'} of {here + elsewhere} cases; the other shards run the rest"
 

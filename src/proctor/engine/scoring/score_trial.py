@@ -168,7 +168,7 @@ def _unusable(what: str) -> Failure:
     return Failure(where="metric", kind=FailureKind.UNUSABLE_ANSWER, message=what)
 
 
-def explain(bound: BoundMetric, view: CaseView, scored: MetricScore, *, everything: bool) -> None:
+def add_explanations(bound: BoundMetric, view: CaseView, scored: MetricScore, *, everything: bool) -> None:
     """Add explanations to the invocations below the threshold, or to all; the parts of a combination come first."""
     if not hasattr(bound.metric, "explain"):
         return
@@ -358,7 +358,7 @@ async def score_alone(
         for metric, scored in zip(metrics, scores, strict=True):
             if slot is not None:
                 slot.begin_turn(seconds)
-            explain(metric, view, scored, everything=True)
+            add_explanations(metric, view, scored, everything=True)
         return scores
 
     def abandoned(_: CaseView, __: TrialSlot) -> list[MetricScore]:

@@ -14,7 +14,7 @@ from proctor.engine.planning.bound_metric import BoundMetric
 from proctor.engine.planning.set_plan import SetPlan
 from proctor.engine.run_options import RunOptions
 from proctor.engine.scoring.score_trial import (
-    explain,
+    add_explanations,
     order_of_asking,
     score_and_judge,
     score_trial,
@@ -138,7 +138,7 @@ class TrialRunner:
         for bound, score in zip(metrics, scores, strict=True):
             if self._explains_all or (bound.threshold is not None and bound.is_missed_by(score)):
                 slot.begin_turn(seconds)
-                explain(bound, view, score, everything=self._explains_all)
+                add_explanations(bound, view, score, everything=self._explains_all)
         return state.with_known_scores(scores)
 
     def abandoned(self, state: TrialState, slot: TrialSlot) -> TrialState:

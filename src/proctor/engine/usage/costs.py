@@ -411,7 +411,7 @@ def _graders(details: Mapping[str, Any] | None) -> Iterator[tuple[str, str]]:
 # --- What one case took on models: its trials, its simulated users and its judges, by the evidence that is kept ----------
 
 
-def evidence_of(case: CaseResult) -> list[dict[str, Any]]:
+def attempts_evidence(case: CaseResult) -> list[dict[str, Any]]:
     """Return the evidence of all attempts at the trials of a case as plain data. Reads the store."""
     attempts = (one for trial in case.trials for one in (*trial.earlier, trial))
     return [data for one in attempts if (data := one.evidence_data()) is not None]

@@ -17,7 +17,7 @@ from proctor.files.eval_sets.documents import YAML_SUFFIXES, DocumentKind
 from proctor.files.eval_sets.eval_set_file import EvalSetFile, read_case
 from proctor.files.keys.key_findings import key_findings
 from proctor.files.text.json_decode import parse
-from proctor.files.text.validation_messages import DocumentFinding, explain
+from proctor.files.text.validation_messages import DocumentFinding, findings_of_error
 from proctor.schema.format.case import EvalCase
 
 
@@ -35,7 +35,7 @@ def read_edited_case(value: object) -> tuple[EvalCase | None, list[DocumentFindi
     try:
         case, _ = read_case(value)
     except ValidationError as error:
-        return None, explain(error, value), []
+        return None, findings_of_error(error, value), []
     return case, [], [finding for finding in key_findings(case, value) if finding.hint]
 
 

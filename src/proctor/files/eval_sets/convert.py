@@ -35,7 +35,12 @@ from proctor.files.eval_sets.old_formats import (
 from proctor.files.eval_sets.save import save_eval_set, save_lines, write_text
 from proctor.files.eval_sets.source import open_document, open_eval_set
 from proctor.files.text.problems import Path_, Problem, file_error
-from proctor.files.text.validation_messages import DocumentFinding, explain, kind_of, near_key
+from proctor.files.text.validation_messages import (
+    DocumentFinding,
+    describe_value,
+    findings_of_error,
+    near_key,
+)
 from proctor.schema.format.case import EvalSet, SessionInput
 from proctor.schema.format.legacy import SESSION_KEYS, convert_cases, convert_turns, in_snake_case
 from proctor.schema.format.wire_model import PathError
@@ -217,10 +222,10 @@ def read_initial_session(path: str | Path | None) -> dict[str, Any] | None:
     document = read_document(Path(path))
     value = document.value
     if not isinstance(value, dict):
-        message = f"expected an initial session (`app_name`, `user_id`, `state`), got {kind_of(value)}"
+        message = f"expected an initial session (`app_name`, `user_id`, `state`), got {describe_value(value)}"
         raise file_error(problems_at(document, [DocumentFinding((), message)]))
     try:
         SessionInput.model_validate({"app_name": "", "user_id": "", **in_snake_case(value, SESSION_KEYS)})
     except ValidationError as error:
-        raise file_error(problems_at(document, explain(error, value))) from None
+        raise file_error(problems_at(document, findings_of_error(error, value))) from None
     return value

@@ -23,7 +23,7 @@ from proctor.files.text.problems import (
     file_error,
     quote,
 )
-from proctor.files.text.validation_messages import DocumentFinding, kind_of, near_key
+from proctor.files.text.validation_messages import DocumentFinding, describe_value, near_key
 
 WHOLE_LIMIT = 32 << 20
 """The largest file, in bytes, that is read whole; a larger one is only read as a stream of cases."""
@@ -90,7 +90,7 @@ class _InnerText(SourceText):
         return self._outer.place(self._offsets[min(offset, len(self._offsets) - 1)])
 
 
-def read_json(data: bytes, name: str) -> JsonDocument:
+def read_json_document(data: bytes, name: str) -> JsonDocument:
     """Read a whole JSON document; a document inside a JSON string (as older results are written) is unwrapped.
 
     Raises:
@@ -122,7 +122,7 @@ def read_document(path: Path, name: str = "", *, limit: int = WHOLE_LIMIT) -> Do
     data = read_bytes(path, name, limit=limit)
     if path.suffix.lower() in YAML_SUFFIXES:
         return read_yaml(data, name)
-    return read_json(data, name)
+    return read_json_document(data, name)
 
 
 def read_yaml(data: bytes, name: str) -> Document:
@@ -327,13 +327,13 @@ def _kind_of_list(items: list[object]) -> DocumentKind:
     return DocumentKind.UNKNOWN
 
 
-def describe(value: object) -> tuple[str, str]:
+def describe_unknown_document(value: object) -> tuple[str, str]:
     """Describe a document of an unknown kind for a message, and return a hint."""
     if isinstance(value, list):
         return _describe_list(value)
     if not isinstance(value, dict):
         return (
-            f"a document that is {kind_of(value)}",
+            f"a document that is {describe_value(value)}",
             "an eval set is an object with `eval_set_id` and `eval_cases`",
         )
     if not value:
@@ -352,7 +352,7 @@ def describe(value: object) -> tuple[str, str]:
 def _describe_list(items: list[object]) -> tuple[str, str]:
     first = next((item for item in items if isinstance(item, dict)), None)
     if first is None:
-        return "an empty list" if not items else f"a list that starts with {kind_of(items[0])}", (
+        return "an empty list" if not items else f"a list that starts with {describe_value(items[0])}", (
             "a list of turns has objects with `query`; an eval set is an object with `eval_cases`"
         )
     return f"a list of objects with {_key_list(first)}", (
@@ -397,6 +397,6 @@ def not_a(document: Document, expected: str, actual: DocumentKind) -> list[Probl
         article = "an" if str(actual)[0] in "aeio" else "a"
         message, hint = f"expected {expected}, but this is {article} {actual}", ""
     else:
-        looks, hint = describe(document.value)
+        looks, hint = describe_unknown_document(document.value)
         message = f"expected {expected}, but this is {looks}"
     return problems_at(document, [DocumentFinding((), message, hint)])

@@ -18,7 +18,7 @@ from proctor.files.eval_sets.variants import ROW_IDS, adapt_case
 from proctor.files.text.json_stream import CHUNK, FileBytes, LineCounter, Spans, changed_since
 from proctor.files.text.json_tree import Places
 from proctor.files.text.problems import Path_, Place, Problem, Severity, SourceText, file_error
-from proctor.files.text.validation_messages import DocumentFinding, explain
+from proctor.files.text.validation_messages import DocumentFinding, findings_of_error
 from proctor.schema.format.case import EvalCase, EvalSet
 from proctor.schema.format.wire_model import UnknownKeys
 
@@ -286,7 +286,7 @@ class EvalSetFile:
         except ValidationError as error:
             if self.is_validated:
                 raise changed_since(self.label) from None
-            raise file_error(self.cases.problems([(index, explain(error, value))])) from None
+            raise file_error(self.cases.problems([(index, findings_of_error(error, value))])) from None
         if index in self.renamed:
             case.eval_id = eval_id
         elif case.eval_id != eval_id:
@@ -430,7 +430,7 @@ def read_header(
         return EvalSet.model_validate({**fields, "eval_cases": []}), [], warnings
     except ValidationError as error:
         placeholder = EvalSet(eval_set_id=set_id_of(name), eval_cases=[])
-        return placeholder, explain(error, fields), warnings
+        return placeholder, findings_of_error(error, fields), warnings
 
 
 def hash_file(source: FileBytes) -> str:

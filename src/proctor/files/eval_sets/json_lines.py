@@ -15,7 +15,12 @@ from typing import Any, NamedTuple
 from pydantic_core import from_json
 
 from proctor.errors import EvalFileError
-from proctor.files.eval_sets.documents import DocumentKind, describe, is_case_like, is_set_fields
+from proctor.files.eval_sets.documents import (
+    DocumentKind,
+    describe_unknown_document,
+    is_case_like,
+    is_set_fields,
+)
 from proctor.files.eval_sets.eval_set_file import MAX_REPORTED, EvalSetFile, SpanCases, hash_file
 from proctor.files.keys.key_findings import Collector, DuplicateKeys, add_duplicate_keys, duplicate_keys_in
 from proctor.files.text.json_decode import decode, has_refused_values, is_suspect
@@ -139,7 +144,7 @@ class LineWalk:
                 self._stop(line, f"`{key}` is not allowed here: in JSON lines each case is a line", hint)
             return True
         if not is_case_like(value):
-            looks, hint = describe(value)
+            looks, hint = describe_unknown_document(value)
             self._stop(line, f"expected a case, or the header of the set, but this line is {looks}", hint)
         return False
 

@@ -24,7 +24,7 @@ from proctor.files.eval_sets.documents import (
 from proctor.files.keys.key_findings import duplicate_keys_in_document
 from proctor.files.text.json_stream import no_collection
 from proctor.files.text.problems import Problem, file_error
-from proctor.files.text.validation_messages import DocumentFinding, explain, near_key
+from proctor.files.text.validation_messages import DocumentFinding, findings_of_error, near_key
 from proctor.schema.format.case import ConversationScenarios, SessionInput
 from proctor.schema.format.config import EvalConfig, LlmAudioUserSimulatorConfig, TrialsConfig
 from proctor.schema.format.criterion import (
@@ -124,7 +124,9 @@ def read_model(
     try:
         return model.model_validate(value)
     except ValidationError as error:
-        raise file_error([*document.warnings, *problems_at(document, explain(error, value))]) from None
+        raise file_error(
+            [*document.warnings, *problems_at(document, findings_of_error(error, value))]
+        ) from None
 
 
 # --- doubts about a readable config -----------------------------------------------------------------------------------
@@ -298,4 +300,4 @@ def _options(
     try:
         model.model_validate(value)
     except ValidationError as error:
-        yield from explain(error, value, path)
+        yield from findings_of_error(error, value, path)

@@ -26,7 +26,7 @@ from proctor.files.eval_sets.documents import (
     not_a,
     problems_at,
     read_bytes,
-    read_json,
+    read_json_document,
     read_yaml,
     unreadable,
 )
@@ -83,7 +83,7 @@ def _open_file(path: Path, label: str, *, validate: bool) -> EvalSetFile:
         return set_of_document(read_yaml(data, label), _digest_of(data))
     if path.exists() and not path.is_file():  # a pipe can only be read once
         data = read_bytes(path, label)
-        return set_of_document(read_json(data, label), _digest_of(data))
+        return set_of_document(read_json_document(data, label), _digest_of(data))
     try:
         source = FileBytes(path, label)
     except OSError as error:
@@ -103,7 +103,7 @@ def _open_file(path: Path, label: str, *, validate: bool) -> EvalSetFile:
         if source.size > WHOLE_LIMIT:
             raise too_large(source, broken) from None
         data = source.read(0, source.size)
-        return set_of_document(read_json(data, label), _digest_of(data))
+        return set_of_document(read_json_document(data, label), _digest_of(data))
 
 
 def open_excerpt(path: Path, ids: Collection[str]) -> EvalSetFile | None:
@@ -153,7 +153,7 @@ def load_eval_set_text(
 def open_eval_set_text(text: str | bytes, name: str, *, allow_duplicate_ids: bool = False) -> EvalSetFile:
     """As `load_eval_set_text`; the result also has the warnings."""
     data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
-    opened = set_of_document(read_json(data, name), _digest_of(data))
+    opened = set_of_document(read_json_document(data, name), _digest_of(data))
     return _require_valid(opened, allow_duplicate_ids=allow_duplicate_ids, allow_empty=True)
 
 

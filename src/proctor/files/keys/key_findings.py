@@ -21,13 +21,13 @@ from proctor.files.eval_sets.variants import row_path
 from proctor.files.keys.unknown_key_meaning import (
     FormatObject,
     KeyMeaning,
+    format_object_of,
     is_silent_in_case,
     meaning_of,
-    place_of,
 )
 from proctor.files.text.json_stream import FileBytes
 from proctor.files.text.problems import Path_, Problem, SourceText, field_name
-from proctor.files.text.validation_messages import DocumentFinding, explain, resolve
+from proctor.files.text.validation_messages import DocumentFinding, findings_of_error, resolve
 from proctor.schema.format.case import EvalCase, EvalSet, SessionDetails, SessionInput
 from proctor.schema.format.content import Content, Part
 from proctor.schema.format.criterion import BaseCriterion
@@ -74,7 +74,7 @@ def _position(path: Path_, value: object, *, is_row: bool) -> Path_ | None:
 
 def _meaning_in(owner: BaseModel, key: str, *, is_row: bool) -> KeyMeaning:
     """Return the meaning of an unknown key with its value."""
-    place = FormatObject.ROW if is_row and isinstance(owner, EvalCase) else place_of(owner)
+    place = FormatObject.ROW if is_row and isinstance(owner, EvalCase) else format_object_of(owner)
     meaning = without_value(meaning_of(place, type(owner), key), key, (owner.model_extra or {}).get(key))
     if isinstance(owner, Part) and not meaning.is_misread and _is_blank(owner):
         hint = meaning.hint or "this part has no key that is read; a text is `text`"
@@ -193,7 +193,7 @@ class Collector:
             case, note = read_case(value, noticed)
         except ValidationError as error:
             self._ids.append(None)
-            self._errors.append((index, explain(error, value)))
+            self._errors.append((index, findings_of_error(error, value)))
             return
         self._ids.append(case.eval_id)
         if note and not self._has_rows:
@@ -283,7 +283,7 @@ NoticedKeys = Collection[tuple[type[BaseModel], str]]
 @lru_cache(maxsize=4096)
 def _has_meaning(owner: type[BaseModel], key: str, *, misread_only: bool) -> bool:
     """Whether a case with this unknown key must be examined key by key."""
-    meaning = meaning_of(place_of(owner), owner, key)
+    meaning = meaning_of(format_object_of(owner), owner, key)
     if meaning.is_misread or owner is Part:
         return True
     is_silent = issubclass(owner, OPEN_IN_ADK) and (owner is not EvalCase or is_silent_in_case(key))

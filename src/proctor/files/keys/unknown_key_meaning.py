@@ -138,7 +138,7 @@ _ROW_WORDS = {
 }  # fmt: skip
 
 
-def place_of(owner: BaseModel | type[BaseModel]) -> FormatObject | None:
+def format_object_of(owner: BaseModel | type[BaseModel]) -> FormatObject | None:
     """Return which object of the format a model is; `None` if its unknown keys are irrelevant."""
     return _PLACES.get(owner if isinstance(owner, type) else type(owner))
 

@@ -27,7 +27,7 @@ from proctor.files.results.report_format import (
     Totals,
 )
 from proctor.files.text.problems import Problem, file_error
-from proctor.files.text.validation_messages import explain
+from proctor.files.text.validation_messages import findings_of_error
 from proctor.schema.results.run_result import RunResult, SetSummary
 
 LINES = "jsonl"
@@ -97,7 +97,7 @@ def _line(path: Path, number: int, text: bytes) -> LineForm:
             raise file_error([problem])
         return line
     except ValidationError as error:
-        findings = explain(error, value)
+        findings = findings_of_error(error, value)
         problems = [
             Problem("error", str(path), number, 1, ".".join(map(str, each.path)), each.message, each.hint)
             for each in findings

@@ -9,7 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from proctor.errors import EvalFileError, did_you_mean
-from proctor.files.eval_sets.documents import LINES_SUFFIX, problems_at, read_bytes, read_document, read_json
+from proctor.files.eval_sets.documents import (
+    LINES_SUFFIX,
+    problems_at,
+    read_bytes,
+    read_document,
+    read_json_document,
+)
 from proctor.files.text.json_decode import decode
 from proctor.files.text.problems import Problem, file_error
 from proctor.files.text.validation_messages import DocumentFinding
@@ -116,7 +122,7 @@ def _line_rows(path: Path) -> _Rows:
         if not line.strip():
             continue
         try:
-            value = read_json(line, name).value
+            value = read_json_document(line, name).value
         except EvalFileError as error:
             problems += [replace(problem, line=number) for problem in error.problems]
             continue

@@ -34,7 +34,7 @@ from proctor.files.results.report_format import (
 )
 from proctor.files.text.json_stream import no_collection
 from proctor.files.text.problems import Problem, file_error
-from proctor.files.text.validation_messages import explain
+from proctor.files.text.validation_messages import findings_of_error
 from proctor.schema.results.run_result import CaseResult, RunResult
 
 ADK, REPORT = "adk", "json"
@@ -85,7 +85,7 @@ def _read_report(document: Document) -> ReportForm:
     try:
         return ReportForm.model_validate(document.value)
     except ValidationError as error:
-        raise file_error(problems_at(document, explain(error, document.value))) from None
+        raise file_error(problems_at(document, findings_of_error(error, document.value))) from None
 
 
 def _run_of_report(run: RunForm) -> RecordedRun:

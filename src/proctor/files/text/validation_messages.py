@@ -73,7 +73,7 @@ class DocumentFinding:
         return f"{'.'.join(map(str, self.path)) or 'document'}: {self.message}{hint}"
 
 
-def explain(error: ValidationError, value: object, base: Path_ = ()) -> list[DocumentFinding]:
+def findings_of_error(error: ValidationError, value: object, base: Path_ = ()) -> list[DocumentFinding]:
     """Return the findings of one validation of `value`, which is at `base` of the document; one per path."""
     grouped: dict[Path_, list[Any]] = {}
     for detail in error.errors(include_url=False):
@@ -121,11 +121,11 @@ def _finding(path: Path_, details: list[Any], document: Any, base: Path_) -> Doc
     if first["type"] == "conversation_or_scenario":
         return DocumentFinding(at, first["msg"], _hint_for_conversation(value))
     if first["type"] == "too_long" and isinstance(value, list):  # the only lists of a fixed length
-        return DocumentFinding(at, f"expected a pair [author, parts], got {kind_of(value)}")
+        return DocumentFinding(at, f"expected a pair [author, parts], got {describe_value(value)}")
     if first["type"] == "extra_forbidden":
         return DocumentFinding(at, "unknown key", at_key=True)
     if expected := _expected_kinds(details):
-        return DocumentFinding(at, f"expected {expected}, got {kind_of(value)}")
+        return DocumentFinding(at, f"expected {expected}, got {describe_value(value)}")
     return DocumentFinding(at, _message_with_kind(first["msg"], value))
 
 
@@ -134,13 +134,15 @@ def _message_with_kind(pydantic_message: str, value: object) -> str:
     message = re.sub(r"^(Value error, |Input should be )", "", pydantic_message)
     message = message if message.startswith(("expected", "there is no")) else f"expected {message}"
     is_complete = ", got " in message or "there is no" in message
-    return message if is_complete else f"{message}, got {kind_of(value)}"
+    return message if is_complete else f"{message}, got {describe_value(value)}"
 
 
 def _finding_for_missing(path: Path_, document: object, base: Path_) -> DocumentFinding:
     name, parent = str(path[-1]), _at(document, path[:-1])
     if name.startswith("element "):
-        return DocumentFinding(base + path[:-1], f"expected a pair [author, parts], got {kind_of(parent)}")
+        return DocumentFinding(
+            base + path[:-1], f"expected a pair [author, parts], got {describe_value(parent)}"
+        )
     key = to_camel(name) if _is_camel_case(document, path[:-1]) else name
     return DocumentFinding(base + path[:-1], f"`{key}` is missing", _hint_for_missing(name, parent))
 
@@ -196,7 +198,7 @@ def _hint_for_conversation(case: Any) -> str:
     return f"there is `{other}`, which a case of this format does not know" if other else ""
 
 
-def kind_of(value: object) -> str:
+def describe_value(value: object) -> str:
     """Describe a value for a message: `an object`, `the text “abc”`, `the number 3` …"""
     if isinstance(value, dict):
         return "an object" if value else "an empty object"

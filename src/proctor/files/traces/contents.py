@@ -10,9 +10,9 @@ from proctor.files.traces.messages import (
     CUT,
     ELIDED,
     TraceMessage,
+    decode_json_text,
     has_gaps,
     of_openinference,
-    read_json,
     read_message,
     read_messages,
     unflattened,
@@ -99,7 +99,7 @@ def _instructions(value: object) -> str:
         return ""
     # a list of parts instead of messages: each part was read as a message
     try:
-        value = read_json(value)
+        value = decode_json_text(value)
     except ValueError:
         return ""
     if isinstance(value, list) and all(isinstance(one, Mapping) and "type" in one for one in value):
@@ -109,7 +109,7 @@ def _instructions(value: object) -> str:
 
 def _declared(value: object) -> list[object]:
     try:
-        value = read_json(value)
+        value = decode_json_text(value)
     except ValueError:
         return []
     if not isinstance(value, list):
@@ -159,7 +159,7 @@ def _of_event(attributes: Mapping[str, object], body: object, role: str) -> list
     for name in ("role", "content", "tool_calls", "message", "id", "name", "tool_call_id"):
         if name in attributes:
             try:
-                fields[name] = attributes[name] if name == "content" else read_json(attributes[name])
+                fields[name] = attributes[name] if name == "content" else decode_json_text(attributes[name])
             except ValueError:
                 return [TraceMessage(role, lost=CUT)]
     if isinstance(fields.get("message"), str):
@@ -169,7 +169,7 @@ def _of_event(attributes: Mapping[str, object], body: object, role: str) -> list
 
 def _listed_json(value: object) -> list[Any]:
     try:
-        value = read_json(value)
+        value = decode_json_text(value)
     except ValueError:
         return []
     return [one for one in value if isinstance(one, Mapping)] if isinstance(value, list) else []
@@ -201,7 +201,7 @@ _CUT = object()
 
 def _json(value: object) -> Any:
     try:
-        return read_json(value)
+        return decode_json_text(value)
     except ValueError:
         return _CUT
 
@@ -251,7 +251,7 @@ def _plain(value: object, role: str) -> Messages:
     if value is None or value in ("", ELIDED):
         return None
     try:
-        document = read_json(value)
+        document = decode_json_text(value)
     except ValueError:
         return [TraceMessage(role, [{"text": value}])]
     if isinstance(document, Mapping) and isinstance(document.get("messages"), list):

@@ -46,7 +46,7 @@ class TraceMessage:
         return "\n".join(part["text"] for part in self.parts if part.get("text") and not part.get("thought"))
 
 
-def read_json(value: object) -> Any:
+def decode_json_text(value: object) -> Any:
     """Return what a JSON text holds, and anything else as it is.
 
     Raises:
@@ -60,7 +60,7 @@ def read_json(value: object) -> Any:
 def read_messages(value: object, role: str = "user") -> list[TraceMessage] | None:
     """Read messages from what an attribute holds: a list, one message, a text. `None`: nothing was captured."""
     try:
-        value = read_json(value)
+        value = decode_json_text(value)
     except ValueError:
         return [TraceMessage(role, lost=CUT)]
     if value is None or value in ("", ELIDED):
@@ -232,7 +232,7 @@ def read_arguments(value: object) -> tuple[dict[str, Any] | None, str]:
     if value is _ABSENT or value == ELIDED:
         return None, NOT_CAPTURED
     try:
-        value = read_json(value)
+        value = decode_json_text(value)
     except ValueError:
         return None, CUT
     if value is None or value == "":
@@ -258,7 +258,7 @@ def response_part(name: object, its_id: object, response: object) -> dict[str, o
 def read_response(value: object) -> dict[str, object]:
     """Return what a tool answered as an object."""
     with suppress(ValueError):  # a text that begins like JSON
-        value = read_json(value)
+        value = decode_json_text(value)
     return dict(value) if isinstance(value, Mapping) else {"result": value}
 
 

@@ -137,7 +137,7 @@ def _id(value: object) -> str:
     return str(value) if isinstance(value, str | int) and not isinstance(value, bool) else ""
 
 
-def case_of(spans: Sequence[TraceSpan]) -> tuple[str, bool]:
+def case_id_of(spans: Sequence[TraceSpan]) -> tuple[str, bool]:
     """Return the id of the case that was run, if the trace states it, and whether Proctor's attribute states it."""
     for name in (CASE, "test.case.name"):
         for span in spans:

@@ -14,7 +14,7 @@ from proctor.files.traces.messages import TraceMessage
 from proctor.files.traces.semantic_conventions import (
     TraceSpanKind,
     agent_name,
-    case_of,
+    case_id_of,
     conversation_id,
     kind_of,
 )
@@ -94,7 +94,7 @@ def _by_trace(forest: Forest, reader: Reader) -> Iterable[list[TurnSpans]]:
         for span in _outermost(root):
             piece = TurnSpans([span], _conversation(span))
             piece.asked, piece.count = _user_message(span, reader)
-            piece.case, piece.is_case_ours = case_of([*inside(span), *span.above()])
+            piece.case, piece.is_case_ours = case_id_of([*inside(span), *span.above()])
             by_trace.setdefault(span.trace_id, []).append(piece)
     return by_trace.values()
 

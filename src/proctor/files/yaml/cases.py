@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from proctor.files.eval_sets.documents import DocumentKind, Located, kind, problems_at, set_id_of
 from proctor.files.text.json_stream import no_collection
 from proctor.files.text.problems import Path_, Place, Problem, file_error
-from proctor.files.text.validation_messages import explain
+from proctor.files.text.validation_messages import findings_of_error
 from proctor.files.yaml.nodes import (
     Fault,
     Map,
@@ -105,7 +105,7 @@ def _other_problems(document: YamlDocument, bad: set[int]) -> list[Problem]:
         try:
             EvalCase.model_validate(case)
         except ValidationError as error:
-            problems += problems_at(document, explain(error, case, ("eval_cases", index)))
+            problems += problems_at(document, findings_of_error(error, case, ("eval_cases", index)))
     return problems
 
 

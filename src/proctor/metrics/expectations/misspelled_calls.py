@@ -161,10 +161,10 @@ def lookalike_problems(names: Iterable[Named], known: Collection[str]) -> Iterat
     """Yield a message for each of the names (with its place) that is a misspelled known one."""
     for where, name in dict.fromkeys(names):
         if (intended := lookalike(name, known)) is not None:
-            yield describe(where, name, intended)
+            yield misspelling_text(where, name, intended)
 
 
-def describe(where: str, name: str, intended: str) -> str:
+def misspelling_text(where: str, name: str, intended: str) -> str:
     """Return the message about a name that is another one misspelled."""
     return (
         f"{where}: no tool is called {code_mark(show_name(name))}, and {code_mark(show_name(intended))} differs from it only by case, separators "

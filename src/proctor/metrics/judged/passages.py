@@ -88,7 +88,7 @@ class AgentStep(NamedTuple):
         return Passage(f"{turn}{self.label}", self.text)
 
 
-def steps_of(invocation: Invocation) -> list[Passage]:
+def step_passages(invocation: Invocation) -> list[Passage]:
     """Return the steps before the final answer, in order, or a note that there are none."""
     return [step.passage() for step in steps_of_turn(invocation)] or [Passage("steps", NO_STEPS)]
 

@@ -45,7 +45,7 @@ class Matcher(Protocol):
         return ""
 
 
-def ask(matcher: Matcher, expected: object, actual: object) -> bool:
+def fits_value(matcher: Matcher, expected: object, actual: object) -> bool:
     """Compare with a matcher; an expected null is compared with null by every matcher.
 
     Raises:

@@ -12,7 +12,7 @@ from typing import Any, Protocol, TypeGuard
 from unicodedata import normalize
 
 from proctor.common.json_values import equal_json
-from proctor.metrics.matchers.base import ABSENT, Matcher, ask
+from proctor.metrics.matchers.base import ABSENT, Matcher, fits_value
 from proctor.metrics.reason_text import show_name, show_text, show_value
 from proctor.metrics.text.json.parse import read_json
 from proctor.metrics.text.normal_form import BLANKS
@@ -138,10 +138,10 @@ class Number(Matcher):
         """Return the number that a value is; `None` if it is not one."""
         if self.read_text and isinstance(value, str):
             return Fraction(value.strip()) if _WRITTEN.fullmatch(value.strip()) else None
-        return exactly(value)
+        return exact_fraction(value)
 
 
-def exactly(value: object) -> Fraction | None:
+def exact_fraction(value: object) -> Fraction | None:
     """Return a JSON number as it is written, not as the nearest binary fraction; `None` for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
@@ -297,7 +297,7 @@ class MatchedValue:
 
     def fits(self, actual: object) -> bool:
         """Compare with the matcher."""
-        return ask(self.matcher, self.value, actual)
+        return fits_value(self.matcher, self.value, actual)
 
     def describe(self) -> str:
         """Return the description of the matcher."""

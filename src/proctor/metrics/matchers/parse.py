@@ -32,7 +32,7 @@ from proctor.metrics.matchers.kinds import (
     Subset,
     Template,
     Text,
-    exactly,
+    exact_fraction,
 )
 from proctor.metrics.reason_text import show_value
 from proctor.metrics.text.regex.search import compile_pattern
@@ -177,7 +177,7 @@ class MatcherReader:
 
     def number(self, spec: Mapping[str, object], where: str) -> Matcher:
         """Read the allowed difference of numbers."""
-        tolerance, relative = (exactly(spec.get(name, 0)) for name in ("tolerance", "relative"))
+        tolerance, relative = (exact_fraction(spec.get(name, 0)) for name in ("tolerance", "relative"))
         if "tolerance" not in spec and "relative" not in spec:
             self.problem(where, "`number` needs `tolerance`, `relative` (a share: 0.01), or both")
         nothing = Fraction(0)
@@ -210,7 +210,7 @@ class MatcherReader:
                 zone = read_zone(str(spec["timezone"]))
             except ValueError as error:
                 self.problem(where, str(error))
-        within = float(exactly(spec.get("within", 0)) or 0)
+        within = float(exact_fraction(spec.get("within", 0)) or 0)
         part = part if isinstance(part, str) else None
         matcher = SameMoment(part, within, zone, self._formats(spec, where))
         self._check_moment(matcher, spec, where)
@@ -261,7 +261,7 @@ def _option_problem(kind: str, name: str, value: object, allowed: frozenset[str]
         return f"{kind!r} has no option {name!r}.{did_you_mean(name, allowed)} ({takes})"
     if name in FLAGS and not isinstance(value, bool):
         return f"`{name}` must be true or false, got {show_value(value)}"
-    if name in AMOUNTS and ((number := exactly(value)) is None or number < 0):
+    if name in AMOUNTS and ((number := exact_fraction(value)) is None or number < 0):
         return f"`{name}` must be a number from 0, got {show_value(value)}"
     return ""
 

@@ -9,7 +9,7 @@ from proctor.common.inline_code import code_mark
 from proctor.errors import did_you_mean
 from proctor.metrics.base import CaseView, Survey
 from proctor.metrics.criterion_check import misfit
-from proctor.metrics.matchers.base import ABSENT, ask
+from proctor.metrics.matchers.base import ABSENT, fits_value
 from proctor.metrics.matchers.kinds import Exact, MatchedValue, Pattern, Present, Template
 from proctor.metrics.matchers.parse import MatcherReader
 from proctor.metrics.matchers.paths import EVERY, Path, read_path, show_path, values_at
@@ -167,7 +167,7 @@ def _of_item(path: Path, index: int, rules: Rules) -> Path:
 def _apply(rule: Template, expected: object, actual: object) -> bool:
     """Compare by a matcher: with its own value, or else with the expected one."""
     if isinstance(rule, MatchedValue) and rule.value is ABSENT:
-        return ask(rule.matcher, expected, actual)
+        return fits_value(rule.matcher, expected, actual)
     return rule.fits(actual)
 
 

@@ -69,7 +69,7 @@ def rouge_1(reference: str, candidate: str) -> Rouge:
 def rouge_n(expected: Sequence[Hashable], actual: Sequence[Hashable], n: int) -> Rouge:
     """Return ROUGE-N of two lists of tokens: the runs of `n` tokens that both have; all zero if either is shorter."""
     if n > 1:
-        expected, actual = runs(expected, n), runs(actual, n)
+        expected, actual = ngrams(expected, n), ngrams(actual, n)
     return _figures(_count_shared(expected, actual), len(expected), len(actual))
 
 
@@ -121,7 +121,7 @@ def _rows(expected: Sequence[Hashable], actual: Sequence[Hashable]) -> Iterator[
         yield row
 
 
-def runs(tokens: Sequence[T], n: int) -> list[tuple[T, ...]]:
+def ngrams(tokens: Sequence[T], n: int) -> list[tuple[T, ...]]:
     """Return the runs of `n` neighbours, in their order."""
     return [*zip(*(tokens[start:] for start in range(n)), strict=False)]
 

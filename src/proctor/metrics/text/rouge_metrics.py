@@ -66,7 +66,7 @@ def _facts(which: int | str, what: str) -> MetricFacts:
     )
 
 
-def counted(text: str, criterion: RougeCriterion) -> Counted:
+def count_words(text: str, criterion: RougeCriterion) -> Counted:
     """Return the words of a text, as they are shown and as they are compared."""
     if criterion.tokenizer == "adk":
         words = rouge.words(text)
@@ -115,7 +115,10 @@ class RougeMetric(AnswerMetric[RougeCriterion]):
         details = {"text": {"expected": reference, "actual": answer}, **figures._asdict()}
         if is_identical(reference, answer):
             return Explanation(IDENTICAL, details)
-        reference_words, answer_words = counted(reference, self.criterion), counted(answer, self.criterion)
+        reference_words, answer_words = (
+            count_words(reference, self.criterion),
+            count_words(answer, self.criterion),
+        )
         if len(reference_words.tokens) < self.fewest:
             warning = TOO_SHORT.format("no words" if self.fewest == 1 else f"fewer than {self.fewest} words")
             return Explanation(warning, details, warning)
@@ -131,7 +134,7 @@ class RougeMetric(AnswerMetric[RougeCriterion]):
     def _figures(self, reference: str, answer: str) -> Rouge:
         if is_identical(reference, answer):
             return Rouge(1.0, 1.0, 1.0)
-        return self.figures(counted(reference, self.criterion), counted(answer, self.criterion))
+        return self.figures(count_words(reference, self.criterion), count_words(answer, self.criterion))
 
     def _measure(self, figures: Rouge) -> float:
         return float(getattr(figures, self._field))
@@ -186,4 +189,4 @@ class RougeL(RougeMetric):
 
 
 def _pairs(text: Counted) -> Counted:
-    return Counted([" ".join(pair) for pair in rouge.runs(text.shown, 2)], rouge.runs(text.tokens, 2))
+    return Counted([" ".join(pair) for pair in rouge.ngrams(text.shown, 2)], rouge.ngrams(text.tokens, 2))

@@ -16,7 +16,7 @@ from pydantic import Field
 from proctor.errors import CriterionError
 from proctor.metrics.base import CaseView, Survey, limits_of_calls
 from proctor.metrics.text.one_to_one import most_pairs
-from proctor.metrics.trajectory.alignment import Alignment, StepKind, describe
+from proctor.metrics.trajectory.alignment import Alignment, StepKind, alignment_text
 from proctor.metrics.trajectory.base import (
     ARGUMENTS,
     Calls,
@@ -195,7 +195,7 @@ class Superset(RelationMetric[RelationCriterion]):
 
     def explain_difference(self, expected: Calls, actual: Calls, alignment: Alignment) -> str:
         """Return what is missing."""
-        return describe(alignment, extra_allowed=True, order_matters=False)
+        return alignment_text(alignment, extra_allowed=True, order_matters=False)
 
 
 class Subset(RelationMetric[RelationCriterion]):
@@ -220,7 +220,7 @@ class Subset(RelationMetric[RelationCriterion]):
 
     def explain_difference(self, expected: Calls, actual: Calls, alignment: Alignment) -> str:
         """Return the calls that were not expected."""
-        return describe(alignment, missing_allowed=True, order_matters=False)
+        return alignment_text(alignment, missing_allowed=True, order_matters=False)
 
     def explain_full_score(self, expected: Calls) -> str:
         """Return the reason for 1, which does not cover missing calls."""
@@ -244,4 +244,4 @@ class Unordered(RelationMetric[RelationCriterion]):
 
     def explain_difference(self, expected: Calls, actual: Calls, alignment: Alignment) -> str:
         """Return what is missing and what was not expected."""
-        return describe(alignment, order_matters=False)
+        return alignment_text(alignment, order_matters=False)

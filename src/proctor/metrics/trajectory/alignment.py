@@ -255,7 +255,7 @@ def _gaps(indexes: range, matches: set[int]) -> dict[int, int]:
 # --- Describes an alignment in words: what is missing, extra, different or in another place ---------------------------
 
 
-def describe(
+def alignment_text(
     alignment: Alignment,
     *,
     extra_allowed: bool = False,

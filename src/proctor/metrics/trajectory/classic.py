@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import Literal
 
 from proctor.metrics.base import is_adk_compatible
-from proctor.metrics.trajectory.alignment import Alignment, StepKind, describe
+from proctor.metrics.trajectory.alignment import Alignment, StepKind, alignment_text
 from proctor.metrics.trajectory.base import (
     ARGUMENTS,
     Calls,
@@ -61,7 +61,7 @@ class ExactMatch(TrajectoryMetric[CallsCriterion]):
 
     def explain_difference(self, expected: Calls, actual: Calls, alignment: Alignment) -> str:
         """Describe all differences."""
-        return describe(alignment)
+        return alignment_text(alignment)
 
 
 class InOrderMatch(TrajectoryMetric[CallsCriterion]):
@@ -84,7 +84,7 @@ class InOrderMatch(TrajectoryMetric[CallsCriterion]):
 
     def explain_difference(self, expected: Calls, actual: Calls, alignment: Alignment) -> str:
         """Describe missing and reordered calls."""
-        return describe(alignment, extra_allowed=True)
+        return alignment_text(alignment, extra_allowed=True)
 
 
 class _CountedCriterion(CallsCriterion):
@@ -120,7 +120,7 @@ class AnyOrderMatch(TrajectoryMetric[_AnyOrderCriterion]):
     def explain_difference(self, expected: Calls, actual: Calls, alignment: Alignment) -> str:
         """Describe missing calls."""
         repeats = self.criterion.duplicates == "membership"
-        return describe(alignment, extra_allowed=True, order_matters=False, repeats_allowed=repeats)
+        return alignment_text(alignment, extra_allowed=True, order_matters=False, repeats_allowed=repeats)
 
 
 class _Share(TrajectoryMetric[_CountedCriterion]):
@@ -169,7 +169,7 @@ class Precision(_Share):
         """Describe the unexpected calls, or that nothing was called."""
         if expected and not actual:
             return NO_CALLS_MADE
-        reason = describe(
+        reason = alignment_text(
             alignment, missing_allowed=True, order_matters=False, repeats_allowed=self.repeats_allowed
         )
         return (
@@ -212,7 +212,7 @@ class Recall(_Share):
 
     def explain_difference(self, expected: Calls, actual: Calls, alignment: Alignment) -> str:
         """Describe missing calls."""
-        reason = describe(
+        reason = alignment_text(
             alignment, extra_allowed=True, order_matters=False, repeats_allowed=self.repeats_allowed
         )
         return (
@@ -246,7 +246,7 @@ class F1(_Share):
 
     def explain_difference(self, expected: Calls, actual: Calls, alignment: Alignment) -> str:
         """Describe missing and unexpected calls."""
-        reason = describe(alignment, order_matters=False, repeats_allowed=self.repeats_allowed)
+        reason = alignment_text(alignment, order_matters=False, repeats_allowed=self.repeats_allowed)
         recalled, precise = self.hits(expected, actual)
         shares = f"{recalled} of {len(expected)} expected calls were made, {precise} of {len(actual)} made were expected"
         return f"{shares}; {reason}" if reason else ""

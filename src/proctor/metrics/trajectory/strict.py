@@ -14,7 +14,7 @@ from proctor.metrics.trajectory.agentevals_relations import (
     RelationCriterion,
     RelationMetric,
 )
-from proctor.metrics.trajectory.alignment import Alignment, align, describe
+from proctor.metrics.trajectory.alignment import Alignment, align, alignment_text
 from proctor.metrics.trajectory.base import Calls, call_facts
 from proctor.metrics.trajectory.call_matching import Call
 from proctor.schema.format.invocation import Invocation, InvocationEvents
@@ -74,7 +74,7 @@ class Strict(RelationMetric[StrictCriterion]):
         reason = turn_score.reason
         if not reason and turn_score.value == 0:
             reason = (
-                describe(alignment)
+                alignment_text(alignment)
                 or _explain_steps(expected_steps, actual_steps)
                 or _explain_messages(expected, actual)
             )
@@ -86,7 +86,7 @@ class Strict(RelationMetric[StrictCriterion]):
 
     def explain_difference(self, expected: Calls, actual: Calls, alignment: Alignment) -> str:
         """Describe all differences."""
-        return describe(alignment)
+        return alignment_text(alignment)
 
     def _turn(self, expected: Invocation, actual: Invocation) -> Score:
         if self.criterion.messages == "all":

@@ -176,11 +176,11 @@ class ToolTrajectory:
         self, alignment: Alignment, expected: Sequence[Call], actual: Sequence[Call], turn_score: Score
     ) -> str:
         """Return how the calls differ; empty if they match."""
-        from proctor.metrics.trajectory.alignment import describe
+        from proctor.metrics.trajectory.alignment import alignment_text
 
         if not expected and not actual and turn_score.value == 0:
             return NOTHING_OF_NOTHING
-        reason = describe(
+        reason = alignment_text(
             alignment,
             extra_allowed=self._match_type is not MatchType.EXACT,
             order_matters=self._match_type is not MatchType.ANY_ORDER,

@@ -48,7 +48,7 @@ def hidden(text: str) -> str:
 _PLACE = re.compile(r"(?P<file>.+):(?P<line>[1-9]\d{0,8})", re.DOTALL)
 
 
-def place_of(place: str) -> tuple[str, int | None]:
+def file_and_line(place: str) -> tuple[str, int | None]:
     """Return file and line of `file:line`; a place of another form is all file, and ("", None) is nowhere.
 
     The file is named from the root of the git working copy that it is in, with `/` between folders; outside of one,

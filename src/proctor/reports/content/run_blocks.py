@@ -429,7 +429,7 @@ def _mean_field(mean: Mean, of: Repeats, look: Look) -> str:
 
 def verdict_block(run: RunResult, digest: Digest, look: Look) -> Verdict:
     """Return the verdict of a run."""
-    sentence = summary.sentence(run, flaky=digest.repeats.flaky)
+    sentence = summary.verdict_sentence(run, flaky=digest.repeats.flaky)
     took = f"duration={summary.duration(run.duration)}" if run.duration else ""
     judged = run.judging_duration
     record = (

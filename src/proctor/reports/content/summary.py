@@ -33,7 +33,7 @@ FLAKY_ATTENTION = 4
 """The rank of cases that pass, and of which some trials failed; those that need no attention at all follow."""
 
 
-def sentence(run: RunResult, *, flaky: int = 0) -> str:
+def verdict_sentence(run: RunResult, *, flaky: int = 0) -> str:
     """Return the verdict in words: `failed: 3 of 40 cases fail, 1 could not be scored`; `flaky`: so many cases are."""
     if run.failure is not None and run.failure.where == CONFIGURATION:
         return "error: configuration error, nothing was run"

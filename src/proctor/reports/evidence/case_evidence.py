@@ -28,7 +28,7 @@ from proctor.reports.content.text_blocks import (
 )
 from proctor.reports.evidence.judge_findings import findings_of
 from proctor.reports.evidence.simulated_users import add_simulator_facts
-from proctor.reports.evidence.trajectory_diff import call_text, state_of, steps_of
+from proctor.reports.evidence.trajectory_diff import alignment_lines, call_text, state_difference
 from proctor.reports.evidence.value_diff import elide, word_difference
 from proctor.schema.evidence.trial import Failure, Trial
 from proctor.schema.format.invocation import Invocation
@@ -92,7 +92,7 @@ def _problems_by_trial(case: CaseResult, limit: int | None, *, full: bool) -> li
         for number, score in _missed_scores(metric, every=full):
             _add_metric(trials[number].sections, metric, score, limit)
     for number, failure in _failures(case, every=full):
-        _extend(trials[number].sections, failure.turn, [cause_of(failure)])
+        _extend(trials[number].sections, failure.turn, [failure_cause(failure)])
     if full:
         _add_notes(trials, case)
     return trials
@@ -173,7 +173,7 @@ def _of_trial(
 
 def _metric_cause(metric: MetricVerdict, failure: Failure, of_turns: Iterable[EvidenceBlock]) -> Cause:
     """Return the cause of a metric's error, with its name."""
-    cause = cause_of(failure)
+    cause = failure_cause(failure)
     is_known = any(isinstance(block, Remark) and cause.error in block.text for block in of_turns)
     return replace(cause, what=f"{metric.name}: {cause.what}", error="" if is_known else cause.error)
 
@@ -209,14 +209,16 @@ def _detail_blocks(
     if not details:
         return blocks
     if alignment := _dicts(details.get("alignment")):
-        blocks.append(steps_of(alignment, longest=limit))
+        blocks.append(alignment_lines(alignment, longest=limit))
     if note := details.get("note"):
         blocks.append(Remark("note", str(note)))
     if isinstance(text := details.get("text"), Mapping):
         blocks.append(
             _text(str(text.get("expected") or ""), str(text.get("actual") or ""), full=limit is None)
         )
-    if (state := _dicts(details.get("state"))) and (difference := state_of(state, full=limit is None)).lines:
+    if (state := _dicts(details.get("state"))) and (
+        difference := state_difference(state, full=limit is None)
+    ).lines:
         blocks.append(difference)
     return [*blocks, *findings_of(details, metric, full=limit is None)]
 
@@ -313,7 +315,7 @@ def _calls(section: Section, scored: _Scored, actual: Invocation | None) -> Iter
         return
     alignment = _detail(scored, "alignment")
     if alignment:
-        yield steps_of(alignment, longest=None)
+        yield alignment_lines(alignment, longest=None)
     elif actual is not None:
         for call in actual.tool_calls:
             yield RecordedFact("call", call_text(call.name or "", call.args))
@@ -362,7 +364,7 @@ _PROCTOR = str(Path(__file__).parents[2])
 _NO_CODE = re.compile(r"^(File \"|[\^~ ]+$)")
 
 
-def cause_of(failure: Failure) -> Cause:
+def failure_cause(failure: Failure) -> Cause:
     """Return what failed, how, and the last line of the user's own code that the traceback names."""
     what = f"{failure.where} {failure.kind.value.replace('_', ' ')}"
     kind, message = failure.type, failure.message

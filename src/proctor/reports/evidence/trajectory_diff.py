@@ -41,7 +41,9 @@ _LINES = 2.75
 """Times the length of a call that it may have where nothing is marked: it wraps to three lines before it is cut."""
 
 
-def steps_of(alignment: Sequence[Mapping[str, object]], *, longest: int | None = LONGEST_CALL) -> Steps:
+def alignment_lines(
+    alignment: Sequence[Mapping[str, object]], *, longest: int | None = LONGEST_CALL
+) -> Steps:
     """Return an alignment (see `proctor.schema.results.score`) as lines, calls cut to about `longest` characters.
 
     `None` leaves nothing out.
@@ -50,7 +52,7 @@ def steps_of(alignment: Sequence[Mapping[str, object]], *, longest: int | None =
     return Steps([*lines] if longest is None else _without_long_runs(lines))
 
 
-def state_of(state: Sequence[Mapping[str, object]], *, full: bool = False) -> StateDifference:
+def state_difference(state: Sequence[Mapping[str, object]], *, full: bool = False) -> StateDifference:
     """Return the keys in which the state differs from the stated one; inside objects, only what differs there."""
     lines: list[StateLine] = []
     for entry in state:

@@ -19,8 +19,8 @@ from proctor.reports.content.case_digest import (
     rate_sentence,
 )
 from proctor.reports.content.case_words import FLAKY, WORDS
-from proctor.reports.content.public_text import file_of, place_of
-from proctor.reports.content.summary import rate, sentence
+from proctor.reports.content.public_text import file_and_line, file_of
+from proctor.reports.content.summary import rate, verdict_sentence
 from proctor.reports.content.symbols import UNICODE
 from proctor.schema.evidence.trial import CONFIGURATION
 from proctor.schema.results.run_result import CaseResult, RunResult
@@ -53,7 +53,7 @@ def _annotations(run: RunResult) -> Iterator[str]:
     for case in run.cases:
         digest.add(case)
         worst_cases.add(case)
-    verdict = sentence(run, flaky=digest.repeats.flaky)
+    verdict = verdict_sentence(run, flaky=digest.repeats.flaky)
     share = rate(run, UNICODE)
     yield annotation("notice", f"Proctor: {run.agent}", [verdict, *([share] if share else [])])
     problems = [*map(_message, worst_cases.problem_cases())]
@@ -81,7 +81,9 @@ def _warning(run: RunResult, text: str) -> str:
 
 def _flaky(case: CaseResult) -> str:
     text = [rate_sentence(case, UNICODE), *([public_text.hidden(case.missed)] if case.missed else [])]
-    return annotation("warning", f"{FLAKY}: {case.eval_set_id}/{case.eval_id}", text, *place_of(case.place))
+    return annotation(
+        "warning", f"{FLAKY}: {case.eval_set_id}/{case.eval_id}", text, *file_and_line(case.place)
+    )
 
 
 def _broken(run: RunResult) -> Iterator[str]:
@@ -99,7 +101,7 @@ def _broken(run: RunResult) -> Iterator[str]:
 def _message(case: CaseResult) -> str:
     text = [public_text.reason(case), *public_text.lines(case)]
     title = f"{WORDS[case.outcome]}: {case.eval_set_id}/{case.eval_id}"
-    return annotation("error", title, text, *place_of(case.place))
+    return annotation("error", title, text, *file_and_line(case.place))
 
 
 def annotation(level: str, title: str, text: Sequence[str], file: str = "", line: int | None = None) -> str:

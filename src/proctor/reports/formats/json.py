@@ -221,7 +221,7 @@ class JsonlReport:
         for run in runs:
             whose = {"agent": run.agent, "run_id": run.run_id or None, "run": _totals(run)}
             for place, case in enumerate(run.cases):
-                for line in lines_of(case, place):
+                for line in case_lines(case, place):
                     _write(write, line, whose)
             for name, failure in run.unread_sets.items():
                 _write(write, _broken(name, failure), whose)
@@ -235,7 +235,7 @@ def _totals(run: RunResult) -> dict[str, object]:
     return {"outcome": run.outcome.value, "cases": sum(counts.values()), "counts": counts}
 
 
-def lines_of(case: CaseResult, place: int) -> Iterator[dict[str, object]]:
+def case_lines(case: CaseResult, place: int) -> Iterator[dict[str, object]]:
     """Return the lines of the case at `place` in its run: one for each trial, or a single one where it has none."""
     verdict = _case(case, place)
     for index, trial in enumerate(case.trials):

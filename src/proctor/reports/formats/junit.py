@@ -21,8 +21,8 @@ from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content import public_text
 from proctor.reports.content.case_digest import deciding, warnings_beside
 from proctor.reports.content.case_words import WORDS
-from proctor.reports.content.public_text import file_of, place_of
-from proctor.reports.content.summary import sentence
+from proctor.reports.content.public_text import file_and_line, file_of
+from proctor.reports.content.summary import verdict_sentence
 from proctor.reports.formats.json_text import is_unicode
 from proctor.schema.evidence.trial import Failure
 from proctor.schema.results.run_result import CaseResult, Outcome, RunResult
@@ -122,7 +122,7 @@ def _broken(run: RunResult) -> Iterator[tuple[str, str, Failure]]:
         yield "run", "", run.failure
     red = run.counts.keys() - {Outcome.PASSED, Outcome.SKIPPED}
     if not run.passed and not red and run.failure is None and not run.unread_sets:
-        yield "run", "", Failure(where="run", message=sentence(run))
+        yield "run", "", Failure(where="run", message=verdict_sentence(run))
 
 
 # --- one case ------------------------------------------------------------------------------------------------------------
@@ -153,7 +153,7 @@ def _cases(
         suite = _class_name(run, case.eval_set_id)
         recorded = (trial.trial for trial in case.trials)
         took = sum(trial.duration for trial in recorded if trial)
-        file, line = place_of(case.place)
+        file, line = file_and_line(case.place)
         head = _test_case(suite, names.of(suite, case.eval_id), took, file, line)
         body = _properties(_facts(case), "      ") + _verdict(case, options)
         yield _element(case.outcome), f"{head}>\n{body}    </testcase>\n", took

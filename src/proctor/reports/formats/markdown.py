@@ -19,7 +19,7 @@ from proctor.reports.content.agent_matrix import line_up, matrix_blocks, names_t
 from proctor.reports.content.case_digest import Digest, WorstCases, rate_sentence
 from proctor.reports.content.case_words import WORDS
 from proctor.reports.content.failure_causes import SharedCauses
-from proctor.reports.content.public_text import place_of
+from proctor.reports.content.public_text import file_and_line
 from proctor.reports.content.run_blocks import (
     IsListed,
     agent_fact,
@@ -127,7 +127,7 @@ class _Section:
         left = self._room - len(head) - len(table) - sum(map(len, details)) - _TAGS
         if evidence := _fitting([_evidence(case) for case in visible_cases], left):
             count = f"{len(evidence)} case{'s' * (len(evidence) > 1)}"
-            yield markdown.folded(f"Evidence of {count}", "".join([_LEGEND, *evidence]))
+            yield markdown.collapsible(f"Evidence of {count}", "".join([_LEGEND, *evidence]))
         yield from details
 
     def _head(self) -> str:
@@ -149,7 +149,7 @@ class _Section:
             yield _list(f"{len(warnings)} warning{'s' * (len(warnings) > 1)}", texts)
         figures = figure_blocks(self._run, self._digest, _LOOK, has_means=True)
         parts = [markdown_of([block]) for block in (*set_blocks(self._run, _LOOK), *figures)]
-        yield markdown.folded("Figures and sets", "".join(_fitting(parts, self._room // 8)))
+        yield markdown.collapsible("Figures and sets", "".join(_fitting(parts, self._room // 8)))
 
 
 _LEGEND = "`-` expected, `+` actual\n\n"
@@ -171,7 +171,7 @@ def _fitting(parts: Sequence[str], room: int) -> list[str]:
 
 def _evidence(case: CaseResult) -> str:
     """Return a heading and the evidence of a case."""
-    file, line = place_of(case.place)
+    file, line = file_and_line(case.place)
     sign = UNICODE.outcomes.get(case.outcome, UNICODE.rest)
     place = f"{code(f'{file}:{line}' if line else file)}\n\n" if file else ""
     lines = _first_lines(diff_lines(evidence_block(case)), _LONGEST_EVIDENCE)
@@ -198,7 +198,7 @@ def _first_lines(lines: Iterable[str], room: int) -> list[str]:
 def _list(heading: str, items: Iterable[str]) -> str:
     """Return Markdown texts behind a heading that unfolds them, as many as there is room for."""
     visible_items = _fitting([f"- {item}\n" for item in items], _LONGEST_EVIDENCE)
-    return markdown.folded(heading, "".join([*visible_items, "\n"]))
+    return markdown.collapsible(heading, "".join([*visible_items, "\n"]))
 
 
 def _name(case: CaseResult) -> str:

@@ -44,7 +44,7 @@ from proctor.reports.content.text_blocks import (
     TextDifference,
     Verdict,
 )
-from proctor.reports.formats.markdown_text import code, fence, folded, sentence, table, table_row
+from proctor.reports.formats.markdown_text import code, collapsible, escaped_sentence, fence, table, table_row
 from proctor.reports.plain import block_lines
 
 _ITEM_HEADINGS = ("case", "change", "details")
@@ -87,24 +87,24 @@ def _(block: Line) -> str:
 
 @_text.register
 def _(block: Fact) -> str:
-    return f"{sentence(block.label)}: {' · '.join(map(_spans, block.parts))}"
+    return f"{escaped_sentence(block.label)}: {' · '.join(map(_spans, block.parts))}"
 
 
 @_text.register
 def _(block: Note) -> str:
     sign = "⚠ " if block.role == "warning" else ""
-    return f"{sign}{_hidden_code(block.text) if block.is_data else sentence(block.text)}"
+    return f"{sign}{_hidden_code(block.text) if block.is_data else escaped_sentence(block.text)}"
 
 
 @_text.register
 def _(block: Reason) -> str:
-    return f"{sentence(block.prefix)}{_hidden_code(block.text)}"
+    return f"{escaped_sentence(block.prefix)}{_hidden_code(block.text)}"
 
 
 @_text.register
 def _(block: Verdict) -> str:
     before, data, after = block.sentence.rpartition(block.data) if block.data else ("", "", block.sentence)
-    texts = [sentence(before), _hidden_code(data) if data else "", sentence(after)]
+    texts = [escaped_sentence(before), _hidden_code(data) if data else "", escaped_sentence(after)]
     return f"### {block.sign} {''.join(texts)}\n\n"
 
 
@@ -114,7 +114,7 @@ def _(block: CaseGroup) -> str:
     if len(block.items) > block.most:
         rows.append((f"… and {len(block.items) - block.most:,} more", "", ""))
     heading = f"{len(block.items):,} {block.heading}"
-    return folded(heading, table(_ITEM_HEADINGS, map(table_row, rows)), is_open=block.is_open)
+    return collapsible(heading, table(_ITEM_HEADINGS, map(table_row, rows)), is_open=block.is_open)
 
 
 def _item_rows(item: GroupedCase) -> Iterator[tuple[str, str, str]]:
@@ -149,7 +149,7 @@ def table_rows(block: Table) -> list[str]:
 def table_of(block: Table, rows: Iterable[str]) -> str:
     """Return a table with these rows."""
     columns = [block.columns[index] for index in block.filled_columns()]
-    headings = [sentence(column.heading) for column in columns]
+    headings = [escaped_sentence(column.heading) for column in columns]
     return table(headings, rows, right=[column.right for column in columns])
 
 
@@ -162,7 +162,7 @@ def _spans(spans: Spans) -> str:
 
 def _our_text(text: str, *, is_strong: bool) -> str:
     """Return a text of Proctor; the blanks around it are kept outside of the emphasis."""
-    result = sentence(text)
+    result = escaped_sentence(text)
     return f"**{result}**" if is_strong and result.strip() == result and result else result
 
 

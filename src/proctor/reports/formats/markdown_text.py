@@ -32,7 +32,7 @@ def code(text: str, longest: int = LONGEST) -> str:
     return code_mark(show_spaces(cut_text(clean(text), longest)))
 
 
-def sentence(text: str) -> str:
+def escaped_sentence(text: str) -> str:
     """Return a sentence of Proctor; words that could be more than text are code."""
     text = clean(text)
     first, *others = text.lstrip(" ").split(" ")
@@ -85,6 +85,6 @@ def table_row(cells: Sequence[str]) -> str:
     return f"| {' | '.join(texts)} |"
 
 
-def folded(summary: str, text: str, *, is_open: bool = False) -> str:
+def collapsible(summary: str, text: str, *, is_open: bool = False) -> str:
     """Return Markdown behind a summary, which are words of Proctor; the tags are the only HTML of a report."""
     return f"<details{' open' if is_open else ''}>\n<summary>{summary}</summary>\n\n{text}</details>\n\n"

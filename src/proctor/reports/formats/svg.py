@@ -21,7 +21,7 @@ from proctor.reports.content import public_text
 from proctor.reports.content.case_digest import Digest, mean_text
 from proctor.reports.content.case_words import WORDS
 from proctor.reports.content.run_blocks import broken_sets
-from proctor.reports.content.summary import sentence
+from proctor.reports.content.summary import verdict_sentence
 from proctor.reports.content.symbols import UNICODE, short_names
 from proctor.schema.results.run_result import Outcome, RunResult
 from proctor.schema.results.score import MetricVerdict
@@ -102,7 +102,7 @@ class _Picture:
             for name, verdict in case.metrics.items():
                 metrics.setdefault(name, _Scores()).add(verdict)
         sign = UNICODE.outcomes.get(run.outcome, UNICODE.rest)
-        self.text("head", f"{sign} {sentence(run, flaky=digest.repeats.flaky)}", longest=82)
+        self.text("head", f"{sign} {verdict_sentence(run, flaky=digest.repeats.flaky)}", longest=82)
         self.text("dim", " · ".join(filter(None, (run.agent, run.run_id and f"run {run.run_id}"))))
         for fault in list(_faults(run))[:_MOST_FAULTS]:
             self.text("err", fault)

@@ -15,8 +15,8 @@ from proctor.runs.conformance.conversation import (
     ConformanceError,
     NotApplicableError,
     Subject,
-    ask,
-    case_of,
+    call_optional,
+    case_with_messages,
 )
 from proctor.runs.conformance.requirements import CHECKS, Check
 from proctor.runs.load import load_agent, load_eval_set
@@ -84,7 +84,7 @@ def conversations(messages: Sequence[str], eval_set: str | Path | None) -> list[
         SetupError: the set has no conversation.
     """
     if eval_set is None:
-        return [case_of(messages)]
+        return [case_with_messages(messages)]
     cases = [case for case in load_eval_set(eval_set).eval_cases if case.conversation]
     if not cases:
         raise SetupError(f"{eval_set} has no case with a conversation, and scenarios are not played here")
@@ -105,7 +105,7 @@ async def run_check(
         AgentLoadError: the agent cannot be loaded or opened.
     """
     loaded = load_agent(agent)
-    await ask(loaded, "open")
+    await call_optional(loaded, "open")
     fit, evidence = Fit.OK, ""
     try:
         with contained_exits():
@@ -123,5 +123,5 @@ async def run_check(
         )
         evidence = ", ".join([evidence, *getattr(error, "__notes__", ())])
     finally:
-        await ask(loaded, "close")
+        await call_optional(loaded, "close")
     return Finding(check.name, check.shows, fit, evidence)

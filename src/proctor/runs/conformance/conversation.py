@@ -65,7 +65,7 @@ class ConversationRecord:
         return [event for turn in self.turns for event in turn.events]
 
 
-def case_of(messages: Sequence[str]) -> EvalCase:
+def case_with_messages(messages: Sequence[str]) -> EvalCase:
     """Return a case whose user sends these messages."""
     turns = [Invocation(user_content=user_text(text)) for text in messages]
     return EvalCase(eval_id="conformance", conversation=turns)
@@ -90,7 +90,7 @@ async def hold_conversation(subject: Subject, case: EvalCase) -> ConversationRec
     """
     case, talk = new_talk(case)
     agent, session = subject.agent, talk.session
-    await ask(agent, "begin", session, case)
+    await call_optional(agent, "begin", session, case)
     try:
         for number, invocation in enumerate(case.conversation or (), 1):
             turn = new_turn(invocation.user_content)
@@ -104,13 +104,13 @@ async def hold_conversation(subject: Subject, case: EvalCase) -> ConversationRec
             except Exception as error:
                 error.add_note(f"in turn {number} ({short_text(invocation.user_content)})")
                 raise
-        talk.final_state = await ask(agent, "final_state", session, otherwise=session.state)
+        talk.final_state = await call_optional(agent, "final_state", session, otherwise=session.state)
     finally:
-        await ask(agent, "end", session)
+        await call_optional(agent, "end", session)
     return talk
 
 
-async def ask(agent: Agent, name: str, *arguments: Any, otherwise: Any = None) -> Any:
+async def call_optional(agent: Agent, name: str, *arguments: Any, otherwise: Any = None) -> Any:
     """Call an optional method; return `otherwise` if the agent does not have it."""
     method = getattr(agent, name, None)
     return otherwise if method is None else await settle(method(*arguments))

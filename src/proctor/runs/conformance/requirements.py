@@ -15,8 +15,8 @@ from proctor.runs.conformance.conversation import (
     ConversationRecord,
     NotApplicableError,
     Subject,
-    ask,
-    case_of,
+    call_optional,
+    case_with_messages,
     first_event,
     hold_conversation,
     new_talk,
@@ -169,7 +169,7 @@ def _changes(talk: ConversationRecord) -> dict[str, object]:
 async def _cancellation(subject: Subject) -> None:
     case, talk = new_talk(subject.case())
     agent, session = subject.agent, talk.session
-    await ask(agent, "begin", session, case)
+    await call_optional(agent, "begin", session, case)
     task = asyncio.ensure_future(first_event(agent.answer(_message(case), session), leave=False))
     await asyncio.sleep(0)
     await asyncio.sleep(0)
@@ -183,19 +183,19 @@ async def _cancellation(subject: Subject) -> None:
         raise ConformanceError(f"it continued for more than {_MOMENT:g} s after it was cancelled")
     if not task.cancelled() and task.exception() is None:
         raise ConformanceError("it swallowed its cancellation and answered to the end")
-    await ask(agent, "end", session)
+    await call_optional(agent, "end", session)
     await _goes_on(subject, "a turn was cancelled")
 
 
 async def _leaving(subject: Subject) -> None:
     case, talk = new_talk(subject.case())
-    await ask(subject.agent, "begin", talk.session, case)
+    await call_optional(subject.agent, "begin", talk.session, case)
     try:
         async with asyncio.timeout(subject.timeout + _MOMENT):
             await first_event(subject.agent.answer(_message(case), talk.session), leave=True)
     except TimeoutError:
         raise ConformanceError("it continued although no caller took its events any more") from None
-    await ask(subject.agent, "end", talk.session)
+    await call_optional(subject.agent, "end", talk.session)
     await _goes_on(subject, "a turn was left after its first event")
 
 
@@ -226,7 +226,7 @@ async def _errors(subject: Subject) -> None:
     if subject.failing is None:
         raise NotApplicableError("no message is known that makes it fail: --failing TEXT names one")
     try:
-        talk = await hold_conversation(subject, case_of([subject.failing]))
+        talk = await hold_conversation(subject, case_with_messages([subject.failing]))
     except ConformanceError:
         raise
     except Exception:  # noqa: BLE001 - the check expects a failure of any kind
@@ -238,7 +238,7 @@ async def _errors(subject: Subject) -> None:
 async def _description(subject: Subject) -> None:
     if getattr(subject.agent, "describe", None) is None:
         raise NotApplicableError("it has no describe()")
-    info = await ask(subject.agent, "describe")
+    info = await call_optional(subject.agent, "describe")
     if info is None:
         raise NotApplicableError("it does not describe itself")
     if not (isinstance(info, AgentInfo) and info.name and isinstance(info.name, str)):
@@ -257,10 +257,10 @@ async def _description(subject: Subject) -> None:
 async def _tidiness(subject: Subject) -> None:
     before = asyncio.all_tasks()
     await hold_conversation(subject, subject.case())
-    await ask(subject.agent, "close")
+    await call_optional(subject.agent, "close")
     await asyncio.sleep(0.1)
     left = asyncio.all_tasks() - before
-    await ask(subject.agent, "open")
+    await call_optional(subject.agent, "open")
     if left:
         names = ", ".join(sorted(task.get_name() for task in left)[:5])
         raise ConformanceError(f"it left {len(left)} task(s) running when it was closed: {names}")

@@ -267,9 +267,9 @@ _PROJECT_KINDS = {
 
 def setting_kinds() -> dict[str, OptionKind]:
     """Return the kind of each setting by its name."""
-    from proctor.engine.run_options import OPTIONS, Use, options_of
+    from proctor.engine.run_options import OPTIONS, Use, options_for_use
 
-    return _PROJECT_KINDS | {name: OPTIONS[name].kind for name in options_of(Use.SETTING)}
+    return _PROJECT_KINDS | {name: OPTIONS[name].kind for name in options_for_use(Use.SETTING)}
 
 
 # --- paths are relative to the file ------------------------------------------------------------------------------------

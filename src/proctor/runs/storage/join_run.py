@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 from proctor.engine.execution.run_control import Notes
 from proctor.engine.execution.run_recorder import Commits, ScoringRecord
-from proctor.engine.planning.set_plan import SetPlan, Shard, parse_shard, share_text
+from proctor.engine.planning.set_plan import SetPlan, Shard, parse_shard, shard_text
 from proctor.engine.run_options import WORKERS
 from proctor.engine.trial.conversation import HOOKS
 from proctor.errors import NothingToRunError, RunInUseError, SetupError, SetupProblems
-from proctor.runs.resume_changes import changes, plain
+from proctor.runs.resume_changes import canonical_json, changes
 from proctor.runs.setup.judge_and_user import AN_OBJECT, JudgesOnDemand, UsersOnDemand
 from proctor.runs.setup.manifest import add_description, judging_of, planned_cases
 from proctor.runs.storage.open import store_option
@@ -160,7 +160,7 @@ class JoinedRun(ScoringRecord):
             self._member.leave()
             raise
         total = sum(len(chosen.cases) for chosen in self._whole.plan.sets)
-        note = share_text(str(self.shard), len(self._own), total - len(self._own))
+        note = shard_text(str(self.shard), len(self._own), total - len(self._own))
         if not self._own:
             self._member.writer((), _ignore_commit).finish(RunSummary(), complete=True)
             raise NothingToRunError(note)
@@ -285,8 +285,8 @@ def _other_options(stored: Manifest, own: Manifest, free: frozenset[str]) -> Ite
     """Yield a sentence for each option in which a member differs from the run."""
     for name in {**stored.options, **own.options}:
         was, is_now = stored.options.get(name), own.options.get(name)
-        if name not in free and plain(was) != plain(is_now):
-            yield f"{name} is {plain(is_now)} here and {plain(was)} in the run"
+        if name not in free and canonical_json(was) != canonical_json(is_now):
+            yield f"{name} is {canonical_json(is_now)} here and {canonical_json(was)} in the run"
 
 
 def _ignore_commit(_tokens: Sequence[object], _error: Exception | None) -> None:

@@ -111,7 +111,7 @@ def view_case(store: Store, entry: ListedRun, planned: PlannedCase, judging: int
         run.run_id, entry.short, run.agent, run.created_at, case_result, judging, history, badges=badges,
         ranges=result.score_ranges,
         earlier={trial.number: list(_evidence(trial.earlier)) for trial in case_result.trials if trial.earlier},
-        scenario=case.conversation_scenario if (case := case_of(store, run.run_id, planned.position)) else None,
+        scenario=case.conversation_scenario if (case := read_case_as_run(store, run.run_id, planned.position)) else None,
     )  # fmt: skip
 
 
@@ -119,7 +119,7 @@ def _evidence(attempts: Sequence[TrialResult]) -> Iterator[Trial]:
     return (one.trial for one in attempts if one.trial is not None)
 
 
-def case_of(store: Store, run_id: str, position: int) -> EvalCase | None:
+def read_case_as_run(store: Store, run_id: str, position: int) -> EvalCase | None:
     """Return a case in the version that was run; `None` if it is not stored."""
     documents = store.case_documents(run_id, [position])
     return next((EvalCase.model_validate_json(document) for _, document in documents), None)

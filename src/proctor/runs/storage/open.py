@@ -115,10 +115,10 @@ def open_store(url: str | Path | None = None, settings: Settings | None = None) 
         UnknownNameError: no kind of store has this scheme.
         StoreError: the store cannot be opened; the message names it and the remedy.
     """
-    from proctor.stores.open import open_store as opened
+    from proctor.stores.open import open_store_url
 
     url, artefacts = _location(url, settings)
-    return opened(url, artefacts=artefacts)
+    return open_store_url(url, artefacts=artefacts)
 
 
 def open_runs(url: str | Path | None = None, *, read_only: bool = False) -> Store:
@@ -130,7 +130,7 @@ def open_runs(url: str | Path | None = None, *, read_only: bool = False) -> Stor
         NoRunsError: the store does not exist yet.
         StoreError: the store cannot be opened.
     """
-    from proctor.stores.open import open_store as opened
+    from proctor.stores.open import open_store_url
 
     url, artefacts = _location(url)
     if (file := store_file(url)) is not None and not file.exists():
@@ -138,7 +138,7 @@ def open_runs(url: str | Path | None = None, *, read_only: bool = False) -> Stor
             f"no runs yet: there is no store {display_path(file)}. `proctor eval AGENT SET` keeps its runs; "
             "--store names another place"
         )
-    return opened(url, read_only=read_only, artefacts=artefacts)
+    return open_store_url(url, read_only=read_only, artefacts=artefacts)
 
 
 def _location(url: str | Path | None, settings: Settings | None = None) -> tuple[str, str]:

@@ -11,7 +11,7 @@ from proctor.engine.planning.set_plan import CaseSource
 from proctor.files.eval_sets.eval_set_file import rename_duplicates
 from proctor.files.traces.conversations import TracedConversation
 from proctor.files.traces.semantic_conventions import CASE
-from proctor.runs.traces.to_trials import differing_turn, plain
+from proctor.runs.traces.to_trials import differing_turn, normalize_space
 from proctor.schema.format.case import EvalCase, EvalSet
 from proctor.schema.format.content import Content, text_of
 from proctor.schema.format.invocation import Invocation
@@ -104,13 +104,15 @@ class _Finder:
             self._by_id.setdefault(case.eval_id, []).append(where)
             if case.session_input is not None and case.session_input.session_id:
                 self._by_session.setdefault(case.session_input.session_id, []).append(where)
-            if texts := tuple(plain(text_of(turn.user_content)) for turn in case.conversation or ()):
+            if texts := tuple(
+                normalize_space(text_of(turn.user_content)) for turn in case.conversation or ()
+            ):
                 self._by_texts.setdefault(texts, []).append(where)
                 self._by_first.setdefault(texts[0], []).append(where)
 
     def cases_of(self, conversation: TracedConversation) -> tuple[Sequence[Where], str]:
         """Return the cases that match a conversation, and the reason if it is not exactly one."""
-        texts = tuple(plain(turn.text) for turn in conversation.turns)
+        texts = tuple(normalize_space(turn.text) for turn in conversation.turns)
         if conversation.is_case_ours and conversation.case_id not in self._by_id:
             return (), f"its spans name the case {conversation.case_id!r} ({CASE}), which does not exist"
         looks = (

@@ -98,12 +98,12 @@ def _other_length(turns: Sequence[Turn], case: EvalCase) -> Failure | None:
 def differing_turn(conversation: TracedConversation, case: EvalCase) -> int | None:
     """Return the first turn, from 0, in which the user's message differs from the case."""
     for index, (turn, expected) in enumerate(zip(conversation.turns, case.conversation or (), strict=False)):
-        if turn.text and plain(turn.text) != plain(text_of(expected.user_content)):
+        if turn.text and normalize_space(turn.text) != normalize_space(text_of(expected.user_content)):
             return index
     return None
 
 
-def plain(text: str) -> str:
+def normalize_space(text: str) -> str:
     """Return a text normalized for comparison: each run of whitespace becomes one space."""
     return " ".join(text.split())
 

@@ -39,7 +39,7 @@ _LOCK = "1347568468, hashtext(current_schema())"
 _T = TypeVar("_T")
 
 
-def open_store(url: str, *, read_only: bool = False, artefacts: str = "") -> SqlStore:
+def open_postgres_store(url: str, *, read_only: bool = False, artefacts: str = "") -> SqlStore:
     """Open `postgresql://USER@HOST/DATABASE`; without tables of a store in the database, they are created.
 
     Raises:

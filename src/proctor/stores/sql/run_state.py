@@ -271,7 +271,7 @@ def run_lines(database: Database, kind: RunKind | None) -> Iterator[RunLine]:
         if len(rows) < _AT_ONCE:
             break
     with database.snapshot():  # runs may have been added and deleted since the first row was read
-        check_count(database, column)
+        check_run_count(database, column)
 
 
 def _line(database: Database, row: Row) -> RunLine:
@@ -360,7 +360,7 @@ def run_index(database: Database, kind: RunKind | None) -> list[RunEntry]:
             f"SELECT run_id, created_at, agent, sets, complete FROM runs WHERE seq > 0{condition} ORDER BY seq DESC",  # noqa: S608 - our own columns
             values,
         )
-        check_count(database, column)
+        check_run_count(database, column)
     with sound(database.name, "the list of runs"):
         sets = {text: tuple(json.loads(text)) for text in {row[3] for row in rows}}
         return [
@@ -431,7 +431,7 @@ def _format_ids(ids: Sequence[str]) -> str:
     return ", ".join(ids[:5]) + (" …" if len(ids) > 5 else "")
 
 
-def check_count(database: Database, column: str) -> None:
+def check_run_count(database: Database, column: str) -> None:
     """Check that no row of a run is missing, and that each is of a kind that a list can have; `column` has the kind."""
     known = f"SELECT COUNT(*) FROM runs WHERE {column} IN ({', '.join('?' * len(RunKind))})"  # noqa: S608 - our own columns
     counted = database.row(known, [kind.value for kind in RunKind])

@@ -39,7 +39,7 @@ def connect_to(database: str | Path, *, uri: bool = False, timeout: float = 5.0)
     return connection
 
 
-def migrate(connection: sqlite3.Connection, version: int) -> None:
+def migrate_tables(connection: sqlite3.Connection, version: int) -> None:
     """Apply what came after `version`, within the transaction that is open."""
     apply_schema(connection, version, split_statements)
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
@@ -297,6 +297,6 @@ class Memory:
     def _create_database(self) -> Connection:
         raw = connect_to(":memory:")
         raw.execute("BEGIN")
-        migrate(raw, 0)
+        migrate_tables(raw, 0)
         raw.execute("COMMIT")
         return _Shared(raw, self.name)

@@ -31,7 +31,7 @@ from proctor.stores.sqlite.connection import (
     begin_to_write,
     connect_to,
     is_waiting,
-    migrate,
+    migrate_tables,
     sqlite_errors,
 )
 
@@ -213,7 +213,7 @@ class SqliteFile:
             version = connection.execute("PRAGMA user_version").fetchone()[0]
             check_version(version, self.name)
             if version < newest_version():
-                migrate(connection, version)
+                migrate_tables(connection, version)
                 connection.execute("COMMIT")
             else:  # BEGIN alone proves nothing: SQLite allows it also on a file that is read-only
                 connection.execute("UPDATE totals SET value = value")
@@ -348,7 +348,7 @@ def write_empty_store(path: Path) -> None:
         connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("BEGIN IMMEDIATE")
-        migrate(connection, 0)
+        migrate_tables(connection, 0)
         connection.execute("COMMIT")
     finally:
         connection.close()
@@ -405,7 +405,7 @@ _OLDEST = (3, 35, 0)
 """The first SQLite that has `RETURNING`."""
 
 
-def open_store(url: str, *, read_only: bool = False, artefacts: str = "") -> SqlStore:
+def open_sqlite_store(url: str, *, read_only: bool = False, artefacts: str = "") -> SqlStore:
     """Open `sqlite:///PATH`, `sqlite:PATH`, a bare path, or `memory:NAME`, whose artefacts are in memory, too.
 
     Raises:

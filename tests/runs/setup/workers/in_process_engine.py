@@ -13,7 +13,7 @@ from proctor.engine.execution.worker_engine import Admission, Facts, Worker, Wor
 from proctor.engine.execution.workers import WorkerPool
 from proctor.engine.run_options import RunOptions
 from proctor.engine.trial.deadlines import TrialSlot
-from proctor.runs.setup.workers.make_pool import differences
+from proctor.runs.setup.workers.make_pool import worker_differences
 from proctor.runs.setup.workers.trial_server import TrialServer
 from proctor.schema.evidence.event import Event
 from proctor.schema.evidence.trial import Trial
@@ -142,7 +142,7 @@ def pool(
     """Return a pool on the engine; a trial has so many `seconds`, and this process has the facts `own`."""
 
     def compare(facts: Sequence[tuple[str, Facts]]) -> list[str]:
-        return list(differences(own, facts))
+        return list(worker_differences(own, facts))
 
     return WorkerPool(engine, job, workers, per_worker, compare, lambda _: seconds, admission or Admission())
 

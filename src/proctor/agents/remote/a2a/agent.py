@@ -26,7 +26,7 @@ from proctor.agents.remote.a2a.protocol import (
     part_of,
     parts_of,
     read_card,
-    state_of,
+    task_state,
 )
 from proctor.agents.remote.http.address import Address, read_address
 from proctor.agents.remote.http.client import HttpClient
@@ -320,7 +320,7 @@ class A2ATurn:
 
     def _end(self, status: Json, update: Mapping[str, Json]) -> Iterator[Event]:
         """Process a status: its message and, if it ends the turn, the pending messages."""
-        state = state_of(status)
+        state = task_state(status)
         message = status.get("message") if isinstance(status, Mapping) else None
         if state in _FAILED:
             raise self._failure(state, message)

@@ -103,7 +103,7 @@ _KINDS = {
 }
 
 
-def state_of(status: Json) -> str:
+def task_state(status: Json) -> str:
     """Return the state of a task in the words of 0.3: `working`, `input-required`."""
     state = status.get("state") if isinstance(status, Mapping) else None
     if not isinstance(state, str):

@@ -15,13 +15,13 @@ from contextlib import aclosing
 from urllib.parse import urlsplit
 
 from proctor.agents.base import AgentInfo, Session
-from proctor.agents.json_protocol import read_json
+from proctor.agents.json_protocol import parse_agent_json
 from proctor.agents.remote.http.address import Address, read_address
 from proctor.agents.remote.http.client import HttpClient
 from proctor.agents.remote.http.response_reader import EVENTS, JSON, HttpResponse
 from proctor.agents.remote.openai.chat_completions import (
     ChatCompletion,
-    events_of,
+    completion_events,
     items_for_next_request,
     read_completion,
     read_response,
@@ -89,7 +89,7 @@ class OpenAIAgent:
         else:
             completion = await self._complete(history, session, headers)
             more = _history_messages(completion)
-        for event in events_of(completion):
+        for event in completion_events(completion):
             yield event
         history += more
 
@@ -127,7 +127,7 @@ async def _read_stream(reply: HttpResponse) -> ChatCompletion:
             if event.data.strip() == "[DONE]":
                 await reply.wait_for_stream_end(events)
                 break
-            completion.add(reply.hide(read_json(event.data, "the data of an event")))
+            completion.add(reply.hide(parse_agent_json(event.data, "the data of an event")))
     if not completion.finish:
         raise reply.truncation_error("ended its stream without a finish_reason: its answer is truncated")
     completion.hide_in_whole(reply.hide)

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from proctor.agents.json_protocol import read_json
+from proctor.agents.json_protocol import parse_agent_json
 from proctor.common.error_text import safe_repr
 from proctor.common.json_values import Json, JsonObject
 from proctor.errors import AgentError, AgentRaisedError
@@ -53,7 +53,7 @@ class StreamedCall:
         """
         what = f"the arguments of the agent's call of {self.name or 'a tool without a name'}"
         arguments = self.arguments
-        args = read_json(arguments, what) if arguments.strip() else {}
+        args = parse_agent_json(arguments, what) if arguments.strip() else {}
         if not isinstance(args, dict):
             raise AgentError(f"{what} are {safe_repr(args)}; expected a JSON object")
         return args
@@ -199,7 +199,7 @@ def read_completion(data: object) -> ChatCompletion:
     return completion
 
 
-def events_of(completion: ChatCompletion) -> Iterator[Event]:
+def completion_events(completion: ChatCompletion) -> Iterator[Event]:
     """Yield an answer's events: calls, results of tools, state, texts; an error comes last.
 
     Raises:

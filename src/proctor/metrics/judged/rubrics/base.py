@@ -186,7 +186,7 @@ class RubricMetric(LlmJudgeMetric[RubricsBasedCriterion]):
             turn_results = results[index]
             agreement = agreement_of([result.tally for result in turn_results])
             scores[index] = each.score(
-                share(turn_results), reason_of(turn_results), agreement, rubrics=details_of(turn_results)
+                share(turn_results), rubrics_reason(turn_results), agreement, rubrics=details_of(turn_results)
             )
         overall = share(chain.from_iterable(results.values()))
         score = case_score(scores, [each.failure for each in outcomes.values()], value=overall)
@@ -356,7 +356,7 @@ def details_of(results: Iterable[Found]) -> list[dict[str, object]]:
     ]
 
 
-def reason_of(results: Sequence[Found]) -> str:
+def rubrics_reason(results: Sequence[Found]) -> str:
     """Return which rubrics do not hold, with the judge's rationale."""
     missed = [each for each in results if each.tally.met is False]
     if not missed:

@@ -11,7 +11,7 @@ from proctor.metrics.judged.passages import (
     answer_text,
     earlier_turns,
     final_answer,
-    steps_of,
+    step_passages,
     user_message,
 )
 from proctor.metrics.judged.rubrics.base import RubricMetric, rubric_facts
@@ -33,7 +33,7 @@ class RubricFinalResponse(RubricMetric):
         yield from agents_of([turn])
         yield from earlier_turns(case.actual[:index], with_steps=False)
         yield user_message(turn)
-        yield from steps_of(turn)
+        yield from step_passages(turn)
         yield final_answer(
             answer_text(
                 turn, thoughts=self._adk, with_steps=self._criterion.include_intermediate_responses_in_final

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from proctor.judges.base import Passage
 from proctor.metrics.base import CaseView, MetricFacts
-from proctor.metrics.judged.passages import agents_of, earlier_turns, steps_of, user_message
+from proctor.metrics.judged.passages import agents_of, earlier_turns, step_passages, user_message
 from proctor.metrics.judged.rubrics.base import RubricMetric, rubric_facts
 
 
@@ -26,4 +26,4 @@ class RubricToolUse(RubricMetric):
         yield from agents_of([turn], instructions=False)
         yield from earlier_turns(case.actual[:index], with_steps=True)
         yield user_message(turn)
-        yield from steps_of(turn)
+        yield from step_passages(turn)

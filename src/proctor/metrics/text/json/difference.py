@@ -52,7 +52,7 @@ class Difference:
         return data
 
 
-def differences(expected: object, actual: object, rules: Rules, path: str = "$") -> Iterator[Difference]:
+def json_differences(expected: object, actual: object, rules: Rules, path: str = "$") -> Iterator[Difference]:
     """Yield every place at which `actual` differs from `expected`; nothing if they are equal."""
     if isinstance(expected, Mapping) and isinstance(actual, Mapping):
         yield from _of_objects(expected, actual, rules, path)
@@ -67,7 +67,7 @@ def _of_objects(
 ) -> Iterator[Difference]:
     for name, value in expected.items():
         if name in actual:
-            yield from differences(value, actual[name], rules, _member(path, name))
+            yield from json_differences(value, actual[name], rules, _member(path, name))
         else:
             yield Difference(_member(path, name), "missing", expected=value)
     for name, value in actual.items():
@@ -87,7 +87,7 @@ def _of_lists(
     expected: Sequence[object], actual: Sequence[object], rules: Rules, path: str
 ) -> Iterator[Difference]:
     for index, (expected_item, actual_item) in enumerate(zip(expected, actual, strict=False)):
-        yield from differences(expected_item, actual_item, rules, f"{path}[{index}]")
+        yield from json_differences(expected_item, actual_item, rules, f"{path}[{index}]")
     for index in range(len(actual), len(expected)):
         yield Difference(f"{path}[{index}]", "missing", expected=expected[index])
     for index in range(len(expected), len(actual)):
@@ -113,7 +113,7 @@ def _pairs(expected: Sequence[object], actual: Sequence[object], rules: Rules) -
         return most_pairs(
             len(expected),
             len(actual),
-            lambda i, j: next(differences(expected[i], actual[j], rules), None) is None,
+            lambda i, j: next(json_differences(expected[i], actual[j], rules), None) is None,
         )
     keys = ([_key(value, rules) for value in values] for values in (expected, actual))
     return equal_pairs(*keys)
@@ -128,7 +128,7 @@ def _key(value: object, rules: Rules) -> Hashable:
         return "list", frozenset(Counter(members).items()) if rules.ignore_order else tuple(members)
     if not _is_number(value):
         return type(value), value
-    return rules.strict and isinstance(value, int), "number", exactly(value)
+    return rules.strict and isinstance(value, int), "number", exact_decimal(value)
 
 
 def _same(expected: object, actual: object, rules: Rules) -> bool:
@@ -136,13 +136,13 @@ def _same(expected: object, actual: object, rules: Rules) -> bool:
         return type(expected) is type(actual) and bool(expected == actual)
     if rules.strict and isinstance(expected, int) is not isinstance(actual, int):
         return False
-    expected_number, actual_number = exactly(expected), exactly(actual)
+    expected_number, actual_number = exact_decimal(expected), exact_decimal(actual)
     if not rules.tolerance:
         return expected_number == actual_number
     return abs(Fraction(expected_number) - Fraction(actual_number)) <= Fraction(repr(rules.tolerance))
 
 
-def exactly(number: float | Decimal) -> Decimal | int:
+def exact_decimal(number: float | Decimal) -> Decimal | int:
     """Return a number as it is written: 0.1, not the nearest binary fraction."""
     return Decimal(repr(number)) if isinstance(number, float) else number
 

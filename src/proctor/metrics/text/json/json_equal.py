@@ -17,7 +17,7 @@ from proctor.metrics.criterion_check import misfit
 from proctor.metrics.matchers.contrary_values import CANNOT_FAIL, accepts_everything
 from proctor.metrics.reason_text import and_more, show_pair, show_text, show_value
 from proctor.metrics.text.answer import TURNS, AnswerMetric, Expected
-from proctor.metrics.text.json.difference import Difference, Rules, differences
+from proctor.metrics.text.json.difference import Difference, Rules, json_differences
 from proctor.metrics.text.json.parse import json_in, read_json, why_not_json
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.criterion import BaseCriterion
@@ -128,7 +128,7 @@ class JsonEqual(AnswerMetric[JsonCriterion]):
         expected_value = expected[0]
         try:
             candidates = [
-                (actual, [*differences(expected_value, actual, self._rules)])
+                (actual, [*json_differences(expected_value, actual, self._rules)])
                 for actual in self._values(answer)
             ]
         except ValueError as error:
@@ -149,7 +149,7 @@ class JsonEqual(AnswerMetric[JsonCriterion]):
 
     def _first(self, expected: object, actual: object) -> Difference | None:
         try:
-            return next(differences(expected, actual, self._rules), None)
+            return next(json_differences(expected, actual, self._rules), None)
         except RecursionError:
             raise MetricError(
                 "the expected and the actual value are nested too deeply to be compared"

@@ -15,7 +15,7 @@ from proctor.metrics.base import CaseView, comparison_facts, no_recording_score
 from proctor.metrics.reason_text import and_more, shown_texts
 from proctor.metrics.text.answer import TURNS, AnswerMetric, Expected, Texts
 from proctor.metrics.text.normal_form import BLANKS, IGNORING
-from proctor.metrics.text.regex.search import Search, Span, compile_pattern, find, show_pattern
+from proctor.metrics.text.regex.search import Search, Span, compile_pattern, search_texts, show_pattern
 from proctor.metrics.text.regex.trivial_patterns import trivial_pattern_problem
 from proctor.metrics.text.visible_text import folded, is_blank, trimmed
 from proctor.metrics.text.word_overlap import NO_ANSWER
@@ -102,7 +102,7 @@ class RegexMatch(AnswerMetric[RegexCriterion]):
             return no_recording_score(case)
         turns = [self._turn_searches(case, index) for index in range(len(case.actual))]
         searches = [search for turn in turns if not isinstance(turn, Score) for search in turn]
-        spans = iter(await asyncio.to_thread(find, searches, self.criterion.seconds))
+        spans = iter(await asyncio.to_thread(search_texts, searches, self.criterion.seconds))
         return mean_score(
             [
                 turn if isinstance(turn, Score) else self._turn_score(turn, [next(spans) for _ in turn])
@@ -113,7 +113,7 @@ class RegexMatch(AnswerMetric[RegexCriterion]):
     def compare(self, expected: Expected, answer: str) -> Score:
         """Search one answer."""
         searches = self._searches(expected, answer)
-        return self._turn_score(searches, find(searches, self.criterion.seconds))
+        return self._turn_score(searches, search_texts(searches, self.criterion.seconds))
 
     def explain_answer(self, expected: Expected, answer: str) -> Explanation:
         """Explain the score of one answer."""

@@ -56,7 +56,7 @@ def compile_pattern(text: str, flags: int = 0) -> re.Pattern[str]:
         return re.compile(text, flags)
 
 
-def find(searches: Sequence[Search], seconds: float) -> list[Span]:
+def search_texts(searches: Sequence[Search], seconds: float) -> list[Span]:
     """Return where each text matches its pattern, `None` where it does not; all searches share `seconds`.
 
     Raises:
@@ -87,8 +87,8 @@ def find(searches: Sequence[Search], seconds: float) -> list[Span]:
 
 
 def matches(search: Search, seconds: float) -> bool:
-    """Return whether one text matches its pattern; raises as `find` does."""
-    return find([search], seconds)[0] is not None
+    """Return whether one text matches its pattern; raises as `search_texts` does."""
+    return search_texts([search], seconds)[0] is not None
 
 
 def show_pattern(pattern: str) -> str:

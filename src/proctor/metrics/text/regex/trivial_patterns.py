@@ -17,7 +17,7 @@ from typing import Any
 
 from proctor.errors import MetricError
 from proctor.metrics.matchers.contrary_values import BLANKS, SINGLES, TEXTS
-from proctor.metrics.text.regex.search import Search, compile_pattern, find
+from proctor.metrics.text.regex.search import Search, compile_pattern, search_texts
 
 ALWAYS = "is found in every text, the empty one included; require at least one character or word"
 WHOLE = "matches any text as a whole, the empty one included; require at least one character or word"
@@ -121,7 +121,8 @@ def _accepts_all(pattern: re.Pattern[str], *batches: Sequence[str], full: bool) 
     """Return whether the pattern matches all texts; later batches are tried only if it matches the former ones."""
     try:
         return all(
-            None not in find([Search(pattern, full, text) for text in texts], _SECONDS) for texts in batches
+            None not in search_texts([Search(pattern, full, text) for text in texts], _SECONDS)
+            for texts in batches
         )
     except MetricError:  # it takes too long to find out
         return False

@@ -53,7 +53,7 @@ def worker_pool(ref: object, options: RunOptions) -> WorkerPool:
         job,
         workers,
         per_worker,
-        compare=lambda facts: list(differences(own(), facts)),
+        compare=lambda facts: list(worker_differences(own(), facts)),
         seconds=_seconds(options),
         admission=Admission(options.max_pending, options.ramp),
     )
@@ -96,7 +96,7 @@ def _seconds(options: RunOptions) -> Callable[[int], float | None]:
     return seconds
 
 
-def differences(own: Facts, workers: Sequence[tuple[str, Facts]]) -> Iterator[str]:
+def worker_differences(own: Facts, workers: Sequence[tuple[str, Facts]]) -> Iterator[str]:
     """Yield a sentence for each difference between this process and a worker, or between two workers."""
     first, first_facts = workers[0]
     known_there = {

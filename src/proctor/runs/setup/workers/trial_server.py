@@ -177,7 +177,7 @@ async def serve(channel: Channel) -> int:
 
 
 async def _run_trials(channel: Channel, server: TrialServer) -> None:
-    process_exit.prepare(asyncio.get_running_loop())
+    process_exit.install_task_factory(asyncio.get_running_loop())
     with fewer_collections(), server.deadlines:
         while (line := await channel.receive_line()) is not None and line != CLOSE:
             number, _, request = line.partition(b" ")

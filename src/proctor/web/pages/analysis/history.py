@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 
 from proctor.analysis.history.pass_rates import unread_texts
 from proctor.analysis.history.text import (
+    case_history_sentence,
     change_text,
     metric_names,
     not_comparable_text,
     reason_of,
-    sentence_of,
     strip_of_runs,
 )
 from proctor.common.safe_text import shorten
@@ -208,7 +208,7 @@ def history_case(history: RunHistory, case: CaseHistory) -> HistoryCase:
         eval_set_id=case.eval_set_id,
         eval_id=case.eval_id,
         course=case.course,
-        sentence=sentence_of(case, history.older),
+        sentence=case_history_sentence(case, history.older),
         strip="".join(letters),
         why=shorten(reason_of(case), _LONGEST_WHY),
         decided=case.decided,

@@ -29,7 +29,7 @@ from proctor.analysis.calibration.labellers import (
 from proctor.analysis.calibration.labels import labels_for
 from proctor.common.registry import METRICS
 from proctor.reports.evidence.trajectory_diff import call_text
-from proctor.runs.storage.lookup import case_of
+from proctor.runs.storage.lookup import read_case_as_run
 from proctor.schema.analysis.calibration import (
     WHOLE,
     Agreement,
@@ -347,7 +347,7 @@ class Labelling:
     def _item_to_label(self, item: JudgedItem) -> ItemToLabel:
         place = self._place(item.key)
         case = self._result.cases[place.position]
-        stored = case_of(self._store, self._result.run_id, place.position)
+        stored = read_case_as_run(self._store, self._result.run_id, place.position)
         expected = (stored.conversation or []) if stored is not None else []
         turns = [*_turns(case, item.key, expected)]
         return ItemToLabel(item=place, rubric=_rubric_text(case, self._metric, item.key), turns=turns)

@@ -7,7 +7,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal
 
 from proctor.authoring.audit.audit_report import FAMILY_WORDS
-from proctor.authoring.audit.audit_sentence import sentence
+from proctor.authoring.audit.audit_sentence import audit_sentence
 from proctor.authoring.audit.criteria_blocks import criteria_lines, proposals_by_place, snippets
 from proctor.authoring.audit.judged_mutants import judge_notes, judged_text
 from proctor.authoring.audit.leakage import leakage_blocks
@@ -306,7 +306,7 @@ def audit_page(store: Store, name: str) -> AuditPage:
         sets=row.sets,
         paths=[one.path or one.eval_set_id for one in audit.sets],
         configs=[*dict.fromkeys(one.config_source for one in audit.sets)],
-        sentence=sentence(audit),
+        sentence=audit_sentence(audit),
         caught=_share(audit.score),
         errors=audit.score.errors,
         audited=len(audit.audited),

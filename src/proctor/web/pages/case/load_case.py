@@ -18,7 +18,7 @@ from proctor.engine.run_options import RunOptions
 from proctor.engine.scoring.score_trial import score_trial, view_of
 from proctor.errors import SetupError, UnknownNameError, did_you_mean
 from proctor.reports.content.symbols import short_ids
-from proctor.runs.storage.lookup import case_of, lacks_reasons, listed_run, view_case
+from proctor.runs.storage.lookup import lacks_reasons, listed_run, read_case_as_run, view_case
 from proctor.schema.format.config import EvalConfig
 from proctor.schema.format.invocation import Invocation
 from proctor.schema.results.manifest import PlannedCase, counting, judging_number
@@ -110,7 +110,7 @@ class CaseLoader:
         Raises:
             UnknownNameError: the case has no such trial.
         """
-        expected = case_of(self._store, self.run_id, self.position)
+        expected = read_case_as_run(self._store, self.run_id, self.position)
         return trial_page(
             self.view, self.position, self.place(number), expected=expected, align=alignment_steps
         )
@@ -274,7 +274,7 @@ def _score_again(store: Store, at: CaseLoader, place: int, metric: str, judge: _
     config = _config(store, at)
     if metric not in METRICS or metric in (config.custom_metrics or {}):
         raise SetupError("the metric is defined in the project.")
-    trial, case = at.view.case.trials[place].trial, case_of(store, at.run_id, at.position)
+    trial, case = at.view.case.trials[place].trial, read_case_as_run(store, at.run_id, at.position)
     if trial is None or case is None:
         raise SetupError("the evidence was not stored.")
     only = {metric: config.criteria[metric]} if metric in config.criteria else {}

@@ -7,7 +7,7 @@ from typing import Generic, TypeVar
 
 from proctor.reports.content import text_blocks
 from proctor.reports.content.text_blocks import Findings, OmittedLines, RecordedFact, Remark
-from proctor.reports.evidence.case_evidence import cause_of
+from proctor.reports.evidence.case_evidence import failure_cause
 from proctor.reports.evidence.judge_findings import findings_of
 from proctor.reports.evidence.value_diff import elide, word_difference
 from proctor.schema.evidence.event import Event
@@ -193,7 +193,7 @@ def cause_part(failure: Failure | None) -> CausePart | None:
     """Return the cause of a failure, with the whole traceback; `None` if there is no failure."""
     if failure is None:
         return None
-    cause = cause_of(failure)
+    cause = failure_cause(failure)
     traceback = clip(failure.traceback) if failure.traceback else None
     return copy_fields(
         CausePart, failure,

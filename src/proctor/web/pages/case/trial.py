@@ -9,7 +9,7 @@ from proctor.reports.content.case_data import StoredCase, attempt_lines, view_tr
 from proctor.reports.content.case_digest import reason_of
 from proctor.reports.content.symbols import DiffKind
 from proctor.reports.evidence.simulated_users import ending_of
-from proctor.reports.evidence.trajectory_diff import state_of
+from proctor.reports.evidence.trajectory_diff import state_difference
 from proctor.schema.evidence.trial import Trial
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.invocation import Invocation
@@ -236,7 +236,7 @@ def _rows(entry: Mapping[str, object]) -> list[StateRow]:
             expected=clip(line.expected) if line.expected else None,
             actual=clip(line.actual) if line.actual else None,
         )
-        for line in state_of([entry], full=True).lines
+        for line in state_difference([entry], full=True).lines
     ]
 
 

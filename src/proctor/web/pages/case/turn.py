@@ -8,7 +8,7 @@ from typing import Any
 from proctor.common.json_values import json_line
 from proctor.reports.content.symbols import DiffKind
 from proctor.reports.content.text_blocks import StepLine
-from proctor.reports.evidence.trajectory_diff import call_text, steps_of
+from proctor.reports.evidence.trajectory_diff import alignment_lines, call_text
 from proctor.schema.evidence.trial import Failure
 from proctor.schema.evidence.turn import Turn
 from proctor.schema.format.content import Part, text_of
@@ -204,7 +204,7 @@ def _steps(
 ) -> list[StepPart]:
     alignment = _alignment(details, actual, expected, align)
     steps = [step for step in alignment if isinstance(step, Mapping)] if isinstance(alignment, list) else []
-    lines = zip(steps, steps_of(steps, longest=None).lines, strict=True)
+    lines = zip(steps, alignment_lines(steps, longest=None).lines, strict=True)
     aligned = [_step(record, step, line) for step, line in lines if isinstance(line, StepLine)]
     parts = _with_other_calls(aligned, record, actual)
     for part in parts:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from proctor.common.inline_code import code_parts
 from proctor.common.json_values import JsonObject
-from proctor.engine.usage.costs import cost_of_case, evidence_of
+from proctor.engine.usage.costs import attempts_evidence, cost_of_case
 from proctor.reports.content.case_digest import deciding, reason_of
 from proctor.reports.content.summary import run_cost_text
 from proctor.schema.format.wire_model import PageModel
@@ -56,7 +56,7 @@ def case_extras(store: Store, run_id: str, judging: int) -> CaseExtras:
     costs = list[CaseCost]()
     if run.spent:
         for position, case in enumerate(run.cases):
-            evidence = evidence_of(case)
+            evidence = attempts_evidence(case)
             costs.append(cost_of_case(case, evidence))
             for trial in evidence:
                 usage.add(position, trial)

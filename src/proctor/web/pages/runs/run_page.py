@@ -372,7 +372,7 @@ def run_page(
         run_id=entry.run.run_id,
         short=entry.short,
         state=entry.run.state,
-        sentence=summary.sentence(run, flaky=repeats.flaky),
+        sentence=summary.verdict_sentence(run, flaky=repeats.flaky),
         created_at=entry.run.created_at,
         failure=run.failure.cause if run.failure else "",
         cases=len(run.cases),

@@ -15,7 +15,7 @@ from pydantic import Field
 from proctor.authoring import edit_case as cases, edit_header as heads
 from proctor.authoring.edit_case import check_case
 from proctor.authoring.edit_eval_set import create_eval_set
-from proctor.authoring.edit_text import check_text, replace_text, text_of
+from proctor.authoring.edit_text import check_text, read_set_text, replace_text
 from proctor.authoring.eval_set_files import ListedFile
 from proctor.errors import EvalFileError, SetupError
 from proctor.files.edit.editable_file import reason_not_editable
@@ -334,7 +334,7 @@ def get_eval_set_text(context: ContextDep, response: Response, eval_set: str) ->
     """Return the text of a set's file, valid or not; a change has to name the ETag."""
     file = edit_session(context).sets.find(eval_set)
     try:
-        return _with_etag(response, text_page(file, text_of(file)))
+        return _with_etag(response, text_page(file, read_set_text(file)))
     except REFUSAL_ERRORS as error:
         return refusal_response(error, None)
 

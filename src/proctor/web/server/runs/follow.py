@@ -18,7 +18,7 @@ from itertools import islice
 
 from starlette.concurrency import run_in_threadpool
 
-from proctor.engine.usage.costs import cost_of_case, evidence_of
+from proctor.engine.usage.costs import attempts_evidence, cost_of_case
 from proctor.errors import ProctorError
 from proctor.reports.content.failure_causes import cause_of
 from proctor.reports.content.summary import run_cost_text
@@ -318,7 +318,7 @@ class Follower:
         for part in _ranges(positions):
             for position, case in zip(part, cases[part.start : part.stop], strict=True):
                 row = case_row(position, case, cause_of(case))
-                cost = cost_of_case(case, evidence_of(case))
+                cost = cost_of_case(case, attempts_evidence(case))
                 row.cost, row.cost_text = cost.cost, run_cost_text(cost)
                 rows.append(row)
         return rows

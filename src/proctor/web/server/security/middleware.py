@@ -29,12 +29,12 @@ _MOST_COOKIES = 20
 def is_authenticated(request: RequestInfo, token: str) -> bool:
     """Return whether a request has the token or the cookie of a login, in constant time."""
     scheme, _, credentials = request.one(b"authorization").partition(" ")
-    by_header = same(credentials.strip(), token) and scheme.lower() == "bearer"
-    by_cookie = [same(credentials, _secret(token)) for credentials in _cookies_in(request)]
+    by_header = is_same_token(credentials.strip(), token) and scheme.lower() == "bearer"
+    by_cookie = [is_same_token(credentials, _secret(token)) for credentials in _cookies_in(request)]
     return by_header or any(by_cookie)
 
 
-def same(candidate: str, token: str) -> bool:
+def is_same_token(candidate: str, token: str) -> bool:
     """Compare two texts in constant time."""
     digests = (hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest() for text in (candidate, token))
     return hmac.compare_digest(*digests)
@@ -242,7 +242,7 @@ _NO_TOKEN = Refusal(
 async def _login_response(request: RequestInfo, body: bytes, token: str, send: _HeaderSender) -> None:
     """Respond to a client without a token: with the login page, with a cookie after a login, or with a refusal."""
     if request.path == LOGIN and request.method == "POST":
-        if same(_token_in(body), token):
+        if is_same_token(_token_in(body), token):
             await _respond(send, 204, b"", [(b"set-cookie", cookie_for(token, request))])
         else:
             await _refuse(send, Refusal(401, "this is not the token of the server"))
