@@ -72,15 +72,15 @@ def terminal_options(*, verbose: bool = False, only_different: bool = False) -> 
 
 def common_options(command: _Command) -> _Command:
     """Add `-v/--verbose` and `--no-color`, which are accepted before and after the command's name."""
-    quiet = option(
+    no_color_option = option(
         "--no-color", section=OTHER, is_flag=True, callback=_plain, expose_value=False,
         help="No colours (also: NO_COLOR=1).",
     )  # fmt: skip
-    loud = option(
+    verbose_option = option(
         "-v", "--verbose", section=OTHER, count=True, callback=_louder, expose_value=False,
         help="Show more details, and the source of an error; -vv also shows the logs of libraries.",
     )  # fmt: skip
-    return loud(quiet(command))
+    return verbose_option(no_color_option(command))
 
 
 # --- Help in sections ------------------------------------------------------------------------------------------------

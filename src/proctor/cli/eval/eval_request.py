@@ -341,9 +341,11 @@ def _run_and_show(words: Sequence[str], options: Mapping[str, Any], executions: 
         request = EvalRequest(words, options, settings)
         if request.is_empty:
             return _report_nothing_to_run(f"every case passed in {options['failed']}", request, stdout)
-        look = terminal_options(verbose=options["details"], only_different=options["only_different"])
+        report_options = terminal_options(
+            verbose=options["details"], only_different=options["only_different"]
+        )
         with closing(request.targets), attempts_recorded_by_caller():
-            execution = Execution(stdout, request.outputs, look, request.targets)
+            execution = Execution(stdout, request.outputs, report_options, request.targets)
             executions.append(execution)
             try:
                 return _carry_out(request, execution)
