@@ -84,7 +84,7 @@ def test_a_turn_where_one_does_not_apply_is_scored_by_the_others() -> None:
         ({"a": "2"}, "weights.a"),
         ({"a": None}, "weights.a"),
         ({"a": 10**400}, "weights.a"),
-        ({}, "expected at least one metric"),
+        ({}, "weights: expected a value, as in"),
     ],
 )
 def test_weights_that_cannot_be_combined_are_refused(weights: dict[str, Any], problem: str) -> None:
@@ -170,7 +170,7 @@ def test_combinations_may_be_combined_by_name() -> None:
 @pytest.mark.parametrize(
     ("criteria", "message"),
     [
-        ({"weighted": 0.8, "rouge_1": 0.5}, "weights: expected at least one metric"),
+        ({"weighted": 0.8, "rouge_1": 0.5}, "weights: expected a value, as in"),
         (
             {"weighted": {"threshold": 0.8, "weights": {"rouge_1": 0}}, "rouge_1": 0.5},
             "greater than or equal to 0.000001",
@@ -201,7 +201,7 @@ def test_mistakes_are_found_before_anything_runs(criteria: dict[str, Any], messa
 
 
 def test_missing_criterion_is_an_error() -> None:
-    with pytest.raises(CriterionError, match="weights: expected at least one metric"):
+    with pytest.raises(CriterionError, match="weights: expected a value, as in"):
         Weighted()
 
 

@@ -44,7 +44,7 @@ class MetricFacts:
     options: Mapping[str, str] = field(default_factory=dict)
     """The options of the criterion and their meaning, without the common options."""
     required: frozenset[str] = frozenset()
-    """The options without a default."""
+    """The options without a default; a criterion that lacks one is a configuration error."""
     source: str = ""
     """The source of the definition."""
     example: Mapping[str, Any] = field(default_factory=dict)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
@@ -11,7 +12,7 @@ from pydantic import ValidationError
 from pydantic.alias_generators import to_camel, to_snake
 
 from proctor.errors import CriterionError, did_you_mean
-from proctor.metrics.base import COMMON_OPTIONS, MetricFacts, how_to_declare, range_of
+from proctor.metrics.base import COMMON_OPTIONS, MetricFacts, example_of, how_to_declare, range_of
 from proctor.schema.format.criterion import BaseCriterion
 
 OURS = frozenset({"gate", "applies_to", "aggregate", "compat"})
@@ -24,16 +25,17 @@ def check_criterion(facts: MetricFacts, criterion: BaseCriterion | None, kind: t
     """Return the criterion as the metric's own type, or the metric's default if there is none.
 
     Raises:
-        CriterionError: an unknown option, an invalid value, a threshold that cannot fail or cannot pass. One message
-            names all problems.
+        CriterionError: an unknown option, an invalid value, a required option without a value, a threshold that cannot
+            fail or cannot pass. One message names all problems.
     """
     if criterion is None:
-        return kind(threshold=1.0 if facts.default_threshold is None else facts.default_threshold)
+        criterion = kind(threshold=1.0 if facts.default_threshold is None else facts.default_threshold)
     problems = [*_unknown_options(facts, criterion), *_compat(criterion), *_threshold(facts, criterion)]
     values = criterion.model_dump()
     typed = None
     try:
         typed = kind.model_validate(values)
+        problems = problems or [*_missing_options(facts, typed)]  # a misspelled option is not missing, too
     except ValidationError as error:
         problems += [_invalid_value(entry, values) for entry in error.errors()]
     if problems or typed is None:
@@ -80,6 +82,14 @@ def _unknown_options(facts: MetricFacts, criterion: BaseCriterion) -> Iterator[P
         if option not in accepted and not is_comment:
             takes = f"It takes: {', '.join(sorted([*facts.options, *COMMON_OPTIONS]))}"
             yield option, f"unknown option {option!r}.{did_you_mean(option, known)} {takes}"
+
+
+def _missing_options(facts: MetricFacts, criterion: BaseCriterion) -> Iterator[Problem]:
+    values = criterion.model_dump()
+    for option in sorted(facts.required):
+        if values.get(option) in (None, "", {}, []):
+            example = {facts.name: example_of(facts)[facts.name]}
+            yield option, f"{option}: expected a value, as in {json.dumps(example, ensure_ascii=False)}"
 
 
 def _compat(criterion: BaseCriterion) -> Iterator[Problem]:

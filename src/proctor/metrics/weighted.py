@@ -82,11 +82,6 @@ class Weighted:
 
     def __init__(self, criterion: BaseCriterion | None = None) -> None:
         self.criterion = check_criterion(self.facts, criterion, self.kind)
-        if not self.criterion.weights:
-            raise CriterionError(
-                "The criterion of 'weighted' does not fit: weights: expected at least one metric. "
-                'Write {"threshold": 0.8, "weights": {"response_match_score": 2, "rouge_l": 1}}.'
-            )
         self._spans: dict[str, tuple[float, float]] = {}
 
     @property

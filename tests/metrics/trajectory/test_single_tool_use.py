@@ -61,9 +61,7 @@ def test_it_needs_nothing_recorded() -> None:
 
 @pytest.mark.parametrize("name", [None, ""])
 def test_the_tool_must_be_named(name: str | None) -> None:
-    with pytest.raises(
-        CriterionError, match=r'tool_name: expected the name of a tool, as in \{"trajectory_single'
-    ):
+    with pytest.raises(CriterionError, match=r'tool_name: expected a value, as in \{"trajectory_single'):
         metric(tool_name=name)
 
 

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import ClassVar, Literal
 
 from proctor.common.inline_code import code_mark
-from proctor.errors import CriterionError
 from proctor.metrics.base import CaseView, MetricFacts
 from proctor.metrics.criterion_check import check_criterion
 from proctor.metrics.reason_text import and_more, show_name
@@ -48,12 +47,6 @@ class SingleToolUse:
 
     def __init__(self, criterion: BaseCriterion | None = None) -> None:
         typed = check_criterion(self.facts, criterion, self.kind)
-        if not typed.tool_name:
-            name = self.facts.name
-            raise CriterionError(
-                f"The criterion of {name!r} does not fit: tool_name: expected the name of a tool, as in "
-                f'{{"{name}": {{"threshold": 1, "tool_name": "get_weather"}}}}, got {typed.tool_name!r}.'
-            )
         self._tool = typed.tool_name
         self._turns = typed.turns
 
