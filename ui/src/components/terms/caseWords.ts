@@ -38,8 +38,3 @@ export const COURSE_WORDS = {
 export function capital(word: string): string {
   return word.charAt(0).toUpperCase() + word.slice(1);
 }
-
-/** A number of cases with their state: `1 now fails`, `2 now fail`. */
-export function counted(words: readonly [one: string, several: string], count: number): string {
-  return `${count.toLocaleString("en-US")} ${words[count === 1 ? 0 : 1]}`;
-}

@@ -17,6 +17,11 @@ export function numText(value: number | null | undefined, digits = 3): string {
   return formatOf(digits).format(value).replace("-", "−");
 }
 
+/** A number with its noun: 1 case, 1,204 cases. */
+export function countText(count: number, one: string, several = `${one}s`): string {
+  return `${numText(count)} ${count === 1 ? one : several}`;
+}
+
 const EXACT = 30; // more decimals than a number between two multiples of a half has zeros
 
 /** `toFixed`, with an exact half rounded to the even digit, as Python rounds: 0.625 is 0.62 in every report. */

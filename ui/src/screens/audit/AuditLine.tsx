@@ -1,9 +1,10 @@
+import { countText } from "../../components/text/numberFormats";
 import { pathOf, useData, useSource } from "../../data/queries";
 import type { AuditsPage } from "../../data/types";
 import { AvailableLink } from "../../components/forms/AvailableLink";
 import { When } from "../../components/text/Num";
 import styles from "./Audit.module.css";
-import { catchesText, counted } from "./auditText";
+import { catchesText } from "./auditText";
 
 /** The newest audits of the eval sets of a run (the same cases and config), or of one eval set: what they catch. */
 export function AuditLine({ run, set }: { run?: string; set?: string }) {
@@ -20,7 +21,7 @@ export function AuditLine({ run, set }: { run?: string; set?: string }) {
           {index > 0 && "; "}
           {found.length > 1 && `${of.eval_set_id} `}
           <AvailableLink to={`/audits/${encodeURIComponent(audit.run_id)}`}>{catchesText(of)}</AvailableLink>
-          {of.passed_by_any > 0 && <span className={styles.bad}>, {counted(of.passed_by_any, "case")} passed by an agent that does nothing</span>}
+          {of.passed_by_any > 0 && <span className={styles.bad}>, {countText(of.passed_by_any, "case")} passed by an agent that does nothing</span>}
           {set !== undefined && (
             <>
               , <When at={audit.created_at} />

@@ -14,12 +14,12 @@ import { Breakable } from "../../components/text/Breakable";
 import { CopyLine, CopyMarkdown, CopySmall } from "../../components/text/Copy";
 import { When } from "../../components/text/Num";
 import { Prose } from "../../components/text/Prose";
-import { numText, percentText } from "../../components/text/numberFormats";
+import { countText, numText, percentText } from "../../components/text/numberFormats";
 import styles from "./Audit.module.css";
 import { Changes } from "./Changes";
 import { ClassPicture } from "./ClassPicture";
 import { JudgePictures } from "./JudgePicture";
-import { GROUPS, GROUP_WORDS, auditMarkdown, casesOf, counted, groupOf } from "./auditText";
+import { GROUPS, GROUP_WORDS, auditMarkdown, casesOf, groupOf } from "./auditText";
 
 /** One audit: what its eval sets catch, what they are blind to, and what would catch more. */
 export function AuditScreen() {
@@ -55,7 +55,7 @@ function NotFound({ error, retry }: { error: { message: string; status: number }
 }
 
 function Head({ page }: { page: AuditPage }) {
-  const names = page.paths.length > 3 ? `${counted(page.paths.length, "eval set")}` : page.sets.map(({ eval_set_id }) => eval_set_id).join(", ");
+  const names = page.paths.length > 3 ? `${countText(page.paths.length, "eval set")}` : page.sets.map(({ eval_set_id }) => eval_set_id).join(", ");
   return (
     <header className={styles.head}>
       <div className="row">
@@ -68,8 +68,8 @@ function Head({ page }: { page: AuditPage }) {
       </p>
       <p className={`${styles.facts} dim small`}>
         audit <code>{page.short}</code> <CopySmall text={page.run_id} what="Copy id of the audit" action="id">Copy id</CopySmall> · <When at={page.created_at} /> ·{" "}
-        {numText(page.audited)} of {counted(page.cases.length, "case")} audited · scored by {page.configs.join(", ")} · seed {page.seed}
-        {page.errors > 0 && ` · ${counted(page.errors, "mutant")} could not be scored`}
+        {numText(page.audited)} of {countText(page.cases.length, "case")} audited · scored by {page.configs.join(", ")} · seed {page.seed}
+        {page.errors > 0 && ` · ${countText(page.errors, "mutant")} could not be scored`}
       </p>
       <CopyLine text={page.command} action="command" />
     </header>
@@ -91,13 +91,13 @@ function Notes({ page }: { page: AuditPage }) {
   };
   if (!groups.length && !page.notes.length && !page.warnings.length) return null;
   const words = {
-    any: (count: number) => `${counted(count, "case")} that an agent passes that does nothing`,
-    redundant: (count: number) => counted(count, "redundant case"),
-    "left-out": (count: number) => `${counted(count, "case")} without mutants`,
+    any: (count: number) => `${countText(count, "case")} that an agent passes that does nothing`,
+    redundant: (count: number) => countText(count, "redundant case"),
+    "left-out": (count: number) => `${countText(count, "case")} without mutants`,
   };
   return (
     <section aria-label="Findings">
-      <h2>{idle ? `Findings · ${counted(idle, "metric")} that never decides` : "Findings"}</h2>
+      <h2>{idle ? `Findings · ${countText(idle, "metric")} that never decides` : "Findings"}</h2>
       <ul className={styles.notes}>
         {groups.map(([group, count]) => (
           <li key={group}>

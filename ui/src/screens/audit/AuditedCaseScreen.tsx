@@ -10,13 +10,13 @@ import { ErrorNote } from "../../components/feedback/ErrorNote";
 import { Skeleton } from "../../components/feedback/Skeleton";
 import { CopyLine, CopySmall } from "../../components/text/Copy";
 import { Prose } from "../../components/text/Prose";
-import { numText } from "../../components/text/numberFormats";
+import { countText, numText } from "../../components/text/numberFormats";
 import { Breakable } from "../../components/text/Breakable";
 import { rowState } from "../../components/tables/useTableRows";
 import styles from "./Audit.module.css";
 import { Changes } from "./Changes";
 import { Survivor } from "./Survivor";
-import { counted, countedMutants, survivorsOf } from "./auditText";
+import { countedMutants, survivorsOf } from "./auditText";
 
 /** One case of an audit: each mutant that survives like a failing case, then those that are caught. */
 export function AuditedCaseScreen() {
@@ -108,7 +108,7 @@ function Head({ page }: { page: AuditedCasePage }) {
         </p>
       ) : (
         <p>
-          The case catches {numText(caught.count)} of {counted(caught.of, "mutant")}. Each mutant is the recorded conversation with one planted fault, made
+          The case catches {numText(caught.count)} of {countText(caught.of, "mutant")}. Each mutant is the recorded conversation with one planted fault, made
           for this audit. No agent was called.
         </p>
       )}

@@ -9,10 +9,10 @@ import { Button } from "../../components/forms/Button";
 import { type Column, Table } from "../../components/tables/Table";
 import { Breakable } from "../../components/text/Breakable";
 import { When } from "../../components/text/Num";
-import { numText, percentText } from "../../components/text/numberFormats";
+import { countText, numText, percentText } from "../../components/text/numberFormats";
 import { RunKinds } from "../runs/RunKinds";
 import styles from "./Audit.module.css";
-import { counted, totals } from "./auditText";
+import { totals } from "./auditText";
 
 const PAGE = 100;
 
@@ -61,7 +61,7 @@ function Sets({ row }: { row: AuditRow }) {
     <>
       <b><Breakable text={row.sets.map(({ eval_set_id }) => eval_set_id).join(", ")} /></b>
       <span className={styles.under}>
-        {counted(row.cases, "case")} · <code>{row.short}</code>
+        {countText(row.cases, "case")} · <code>{row.short}</code>
         {row.mutants.length > 0 && ` · only ${row.mutants.join(", ")}`}
       </span>
     </>
@@ -90,7 +90,7 @@ function Blind({ row }: { row: AuditRow }) {
 
 function PassedByAny({ row }: { row: AuditRow }) {
   const { passedByAny } = totals(row);
-  return passedByAny ? <span className={styles.bad}>{counted(passedByAny, "case")}</span> : <span className="dim">none</span>;
+  return passedByAny ? <span className={styles.bad}>{countText(passedByAny, "case")}</span> : <span className="dim">none</span>;
 }
 
 function NoAudits() {

@@ -4,10 +4,10 @@ import { IntervalBar } from "../../components/charts/IntervalBar";
 import { Outcome } from "../../components/charts/Outcome";
 import { Button } from "../../components/forms/Button";
 import { Term } from "../../components/terms/Term";
-import { boundsText, numText, percentText } from "../../components/text/numberFormats";
+import { boundsText, countText, numText, percentText } from "../../components/text/numberFormats";
 import pictures from "../run/pictures/Pictures.module.css";
 import styles from "./Audit.module.css";
-import { ENOUGH, STANDING_WORDS, counted, countedClasses } from "./auditText";
+import { ENOUGH, STANDING_WORDS, countedClasses } from "./auditText";
 
 const TONES = { blind: "worse", weak: "plain", caught: "better", not_applicable: "same" } as const;
 
@@ -69,7 +69,7 @@ function ClassRow({ one }: { one: FaultClass }) {
       <td data-label="95 % CI">{caught.of ? boundsText(caught.low, caught.high) : "–"}</td>
       <td data-label="caught">
         {numText(caught.count)} of {numText(caught.of)}
-        {errors > 0 && <span className="dim"> ({counted(errors, "error")})</span>}
+        {errors > 0 && <span className="dim"> ({countText(errors, "error")})</span>}
       </td>
       <td data-label="in cases">{numText(cases)}</td>
       <td>

@@ -1,10 +1,10 @@
 import type { MutantLine, SurvivorPart } from "../../data/types";
 import { Prose } from "../../components/text/Prose";
-import { numText } from "../../components/text/numberFormats";
+import { countText, numText } from "../../components/text/numberFormats";
 import { StateRows } from "../case/FinalState";
 import { Turn } from "../case/conversation/Turn";
 import styles from "./Audit.module.css";
-import { counted, whyPassed } from "./auditText";
+import { whyPassed } from "./auditText";
 
 interface Props {
   line: MutantLine;
@@ -38,7 +38,7 @@ function Evidence({ part }: { part: SurvivorPart }) {
     <div className={styles.evidence}>
       <p>
         <b>Expected</b> is what was recorded, <b>actual</b> is the mutant.
-        {part.recorded > 0 && <span className="dim"> {counted(part.recorded, "turn")} as recorded {part.recorded === 1 ? "is" : "are"} left out.</span>}
+        {part.recorded > 0 && <span className="dim"> {countText(part.recorded, "turn")} as recorded {part.recorded === 1 ? "is" : "are"} left out.</span>}
       </p>
       {part.turns.map((turn) => (
         <Turn key={turn.index} turn={turn} first at={null} on={false} sign={<span className={styles.mark}>mutated</span>} />

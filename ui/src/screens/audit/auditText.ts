@@ -1,19 +1,14 @@
 import type { AuditPage, AuditRow, AuditedCasePage, AuditedCaseRow, AuditedJudge, AuditedSet, FaultClass, MutantLine, SurvivorPart } from "../../data/types";
 import { mdCode, mdProse, mdTable, mdText } from "../../components/text/markdown";
 import { scoreAgainstThreshold } from "../case/metricText";
-import { boundsText, numText, percentText } from "../../components/text/numberFormats";
-
-/** `1 case`, `2 cases`. */
-export function counted(count: number, noun: string): string {
-  return `${numText(count)} ${noun}${count === 1 ? "" : "s"}`;
-}
+import { boundsText, countText, numText, percentText } from "../../components/text/numberFormats";
 
 /** `2 mutants and 1 agent that does nothing`: the mutation score does not count the agents. */
 export function countedMutants(lines: readonly Pick<MutantLine, "is_agent">[]): string {
   const agents = lines.filter(({ is_agent }) => is_agent).length;
-  const mutants = counted(lines.length - agents, "mutant");
+  const mutants = countText(lines.length - agents, "mutant");
   if (!agents) return mutants;
-  const idle = `${counted(agents, "agent")} that ${agents === 1 ? "does" : "do"} nothing`;
+  const idle = `${countText(agents, "agent")} that ${agents === 1 ? "does" : "do"} nothing`;
   return agents < lines.length ? `${mutants} and ${idle}` : idle;
 }
 
@@ -30,7 +25,7 @@ export function rateText(judge: AuditedJudge, part: "recorded" | "mutants"): str
   const { count, of, rate, low, high } = judge[part];
   const [verb, noun, name] = part === "recorded" ? (["passes", "recorded conversation", "positive"] as const) : (["fails", "mutant", "negative"] as const);
   const figure = of ? `${percentText(rate)}, 95 % CI: ${boundsText(low, high)}` : "unknown";
-  return `It ${verb} ${numText(count)} of ${counted(of, noun)}: true ${name} rate ${figure}`;
+  return `It ${verb} ${numText(count)} of ${countText(of, noun)}: true ${name} rate ${figure}`;
 }
 
 /** What an eval set catches: `catches 31 of 40 classes of faults`; for an audit of single classes, its mutants. */
@@ -38,7 +33,7 @@ export function catchesText({ caught, classes, classes_caught }: AuditedSet): st
   if (!caught.of) return "no mutant could be made";
   return classes > 1
     ? `catches ${numText(classes_caught)} of ${numText(classes)} classes of faults`
-    : `catches ${numText(caught.count)} of ${counted(caught.of, "mutant")}`;
+    : `catches ${numText(caught.count)} of ${countText(caught.of, "mutant")}`;
 }
 
 /** All mutants of an audit, over its sets. */

@@ -1,7 +1,7 @@
 import { pathOf } from "../../data/queries";
 import type { ChangedLine, ComparisonPage, MeasuredLine, RunRow } from "../../data/types";
-import { CHANGE_WORDS, capital, counted } from "../../components/terms/caseWords";
-import { agoText, numText } from "../../components/text/numberFormats";
+import { CHANGE_WORDS, capital } from "../../components/terms/caseWords";
+import { agoText, countText, numText } from "../../components/text/numberFormats";
 import { safeText } from "../../components/text/safeText";
 
 /** What a reader calls each kind of change, in the order in which they are listed. */
@@ -36,7 +36,7 @@ export function plainText(rest: string): string {
 /** `2 now fail, 1 has missing verdicts, 37 unchanged`. */
 export function changeSummary(page: ComparisonPage): string {
   const counts = (Object.keys(CHANGES) as Change[]).map((change) => [countOf(page, change), change] as const);
-  const some = counts.filter(([count]) => count > 0).map(([count, change]) => counted(CHANGE_WORDS[change], count));
+  const some = counts.filter(([count]) => count > 0).map(([count, change]) => countText(count, CHANGE_WORDS[change][0], CHANGE_WORDS[change][1]));
   const same = `${page.same.toLocaleString("en-US")} unchanged`;
   return [...some, same].join(", ");
 }

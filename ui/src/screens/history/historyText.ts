@@ -1,11 +1,11 @@
 import { pathOf } from "../../data/queries";
 import type { HistoryCase, HistoryPage, HistoryRunPart, RunChange, Series } from "../../data/types";
-import { COURSE_WORDS, capital, counted } from "../../components/terms/caseWords";
+import { COURSE_WORDS, capital } from "../../components/terms/caseWords";
 import { mdCode, mdTable, mdText } from "../../components/text/markdown";
 import { shellWord } from "../run/Details";
 import { afterComma, stoppedBy, unreadText } from "../runs/runColumns";
 import type { Point } from "./chartPaths";
-import { boundsText, clockText, moneyText, numText, percentText, scoreText, secondsText } from "../../components/text/numberFormats";
+import { boundsText, clockText, countText, moneyText, numText, percentText, scoreText, secondsText } from "../../components/text/numberFormats";
 
 export type Course = HistoryCase["course"];
 
@@ -22,7 +22,7 @@ export const COURSES: Readonly<Record<Course, [word: string, outcome: string]>> 
 /** `Over the last 9 runs: 2 now fail, 1 flaky, 37 passed.` */
 export function summary({ runs, counts, older }: HistoryPage): string {
   const some = (Object.keys(COURSES) as Course[]).filter((course) => counts[course]);
-  const texts = some.map((course) => counted(COURSE_WORDS[course], counts[course] ?? 0));
+  const texts = some.map((course) => countText(counts[course] ?? 0, COURSE_WORDS[course][0], COURSE_WORDS[course][1]));
   const over = older ? `the last ${runs.length} of ${runs.length + older} runs` : runs.length === 1 ? "the one run" : `all ${runs.length} runs`;
   return `Over ${over}: ${texts.join(", ") || "no case was reached"}.`;
 }

@@ -2,6 +2,7 @@ import { useRef, useState } from "react";
 import { useLocation } from "wouter";
 import { ACTIONS, type ActionName } from "../../app/actions";
 import { bind, useKeys } from "../../app/keyboard";
+import { countText } from "../../components/text/numberFormats";
 import { useData } from "../../data/queries";
 import type { BallotPart, ItemToLabel, JudgesPage, LabelPart, LabellingPage } from "../../data/types";
 import { Outcome } from "../../components/charts/Outcome";
@@ -13,7 +14,7 @@ import { Breakable } from "../../components/text/Breakable";
 import { Prose } from "../../components/text/Prose";
 import { ItemCard } from "./ItemCard";
 import styles from "./Label.module.css";
-import { countText, itemText, verdictWord } from "./labelText";
+import { itemText, verdictWord } from "./labelText";
 import { useLabelling } from "./useLabelling";
 
 interface Props {

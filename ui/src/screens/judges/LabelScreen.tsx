@@ -14,8 +14,7 @@ import { LabelBatch } from "./LabelBatch";
 import { LabelProgress } from "./LabelProgress";
 import { People } from "./People";
 import styles from "./Label.module.css";
-import { numText } from "../../components/text/numberFormats";
-import { countText } from "./labelText";
+import { countText, numText } from "../../components/text/numberFormats";
 
 /** Label the verdicts of a judge, see the progress at once, and calibrate the judge. */
 export function LabelScreen() {

@@ -4,9 +4,9 @@ import { IntervalBar } from "../../components/charts/IntervalBar";
 import { Term } from "../../components/terms/Term";
 import { Breakable } from "../../components/text/Breakable";
 import { Clipped } from "../../components/text/Clipped";
-import { scoreText } from "../../components/text/numberFormats";
+import { countText, scoreText } from "../../components/text/numberFormats";
 import styles from "./Label.module.css";
-import { countText, itemText, judgesPath, labelsText, personText, verdictWord } from "./labelText";
+import { itemText, judgesPath, labelsText, personText, verdictWord } from "./labelText";
 
 /** The agreement of people with each other, and the verdicts on which people or the judge differ. */
 export function People({ page }: { page: LabellingPage }) {

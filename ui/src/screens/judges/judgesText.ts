@@ -7,17 +7,17 @@ export function summary({ items, runs }: KnownJudgesPage): string {
   const used = items.filter((row) => row.runs > 0);
   const count = (standing: JudgeRow["standing"]) => used.filter((row) => row.standing === standing).length;
   const parts = [
-    countText(count("calibrated"), "is calibrated", "are calibrated"),
-    countText(count("chance"), "may agree with human labels only by chance", "may agree with human labels only by chance"),
-    countText(count("void"), "has a calibration that is void", "have a calibration that is void"),
-    countText(count("unknown"), "is not calibrated", "are not calibrated"),
+    countOrEmpty(count("calibrated"), "is calibrated", "are calibrated"),
+    countOrEmpty(count("chance"), "may agree with human labels only by chance", "may agree with human labels only by chance"),
+    countOrEmpty(count("void"), "has a calibration that is void", "have a calibration that is void"),
+    countOrEmpty(count("unknown"), "is not calibrated", "are not calibrated"),
   ].filter(Boolean);
   const judges = used.length === 1 ? "One judge" : `${used.length} judges`;
   const where = runs === 1 ? "the only run" : `the last ${runs} runs`;
   return used.length ? `${judges} gave verdicts in ${where}: ${parts.join(", ")}.` : `No judge gave verdicts in ${where}.`;
 }
 
-function countText(count: number, one: string, more: string): string {
+function countOrEmpty(count: number, one: string, more: string): string {
   return count ? `${count} ${count === 1 ? one : more}` : "";
 }
 

@@ -1,6 +1,6 @@
 import type { CalibrationPart, LabelPart, LabelledItem, LabellingPage } from "../../data/types";
 import { pathOf } from "../../data/queries";
-import { numText } from "../../components/text/numberFormats";
+import { countText, numText } from "../../components/text/numberFormats";
 import { safeText } from "../../components/text/safeText";
 
 /** The page on which the verdicts of a metric's judge in a run are labelled. */
@@ -48,10 +48,6 @@ export function wantedText({ progress, unlabelled }: Pick<LabellingPage, "progre
 
 function verdictsText(count: number): string {
   return countText(count, "verdict");
-}
-
-export function countText(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
 /** Whether the stored calibration has the present labels. */

@@ -9,7 +9,7 @@ import { TermText } from "../../components/terms/TermText";
 import { lineJson } from "../evalCase/editing/exactJson";
 import styles from "./Run.module.css";
 import { afterComma, unreadText } from "../runs/runColumns";
-import { countText } from "./runText";
+import { countOfText } from "./runText";
 
 /** The warnings about the numbers: shown before the table, collapsed if there are many. */
 export const Warnings = memo(function Warnings({ page, notes }: { page: RunPage; notes: NotesPage | undefined }) {
@@ -172,7 +172,7 @@ export function PreviousRate({ page }: { page: RunPage }) {
   return pass_rate.of ? (
     <span className="dim">
       {" "}
-      ({countText(pass_rate)} cases passed{afterComma(unreadText(pass_rate.unread_sets))})
+      ({countOfText(pass_rate)} cases passed{afterComma(unreadText(pass_rate.unread_sets))})
     </span>
   ) : null;
 }

@@ -5,7 +5,7 @@ import { boundsText, decimalsOf, moneyText, numText, percentText, scoreText, sec
 import { Term } from "../../components/terms/Term";
 import { missingText } from "../runs/runColumns";
 import styles from "./Run.module.css";
-import { countText, decidingMetrics, trialCounts } from "./runText";
+import { countOfText, decidingMetrics, trialCounts } from "./runText";
 
 /** The results at a glance, each figure with its uncertainty. */
 export const KeyFigures = memo(function KeyFigures({ page, notes }: { page: RunPage; notes: NotesPage | undefined }) {
@@ -16,11 +16,11 @@ export const KeyFigures = memo(function KeyFigures({ page, notes }: { page: RunP
     <dl className={`${styles.glance} panel`}>
       {rate.of > 0 && (
         <Figure
-          value={rate.rate === null ? countText(rate) : percentText(rate.rate)}
+          value={rate.rate === null ? countOfText(rate) : percentText(rate.rate)}
           name={
             <>
               <Term name="passRate">Cases passed</Term>
-              {rate.rate !== null && <>, <span className={styles.count}>{countText(rate)}</span></>}
+              {rate.rate !== null && <>, <span className={styles.count}>{countOfText(rate)}</span></>}
             </>
           }
           interval={rate.rate === null ? "" : boundsText(rate.low, rate.high)}
@@ -32,7 +32,7 @@ export const KeyFigures = memo(function KeyFigures({ page, notes }: { page: RunP
           value={percentText(trials.count / trials.of)}
           name={
             <>
-              <Term name="trialRate">Trials passed</Term>, <span className={styles.count}>{countText(trials)}</span>
+              <Term name="trialRate">Trials passed</Term>, <span className={styles.count}>{countOfText(trials)}</span>
             </>
           }
           more={trials.unscored ? `of the ${numText(trials.of)} scored; ${numText(trials.unscored)} in error left out` : ""}

@@ -92,7 +92,7 @@ export function unfinishedText({ failure, stopped_by, interrupted, counts, cases
 }
 
 /** `3 of 6`: every share has its denominator. */
-export function countText({ count, of }: { count: number; of: number }): string {
+export function countOfText({ count, of }: { count: number; of: number }): string {
   return `${numText(count)} of ${numText(of)}`;
 }
 
@@ -129,7 +129,7 @@ export function asMarkdown(page: RunPage, rows: readonly CaseRow[], columns: rea
   const more = rows.length > MOST_LISTED ? `\n\nand ${rows.length - MOST_LISTED} more` : "";
   const { pass_rate } = page;
   const share = pass_rate.rate === null ? "" : ` (${percentText(pass_rate.rate)})`;
-  const rate = pass_rate.of ? ` Cases passed: ${countText(pass_rate)}${share}.` : "";
+  const rate = pass_rate.of ? ` Cases passed: ${countOfText(pass_rate)}${share}.` : "";
   return `**${mdText(titleOf(page))}: ${outcomeWord(page.outcome)}.** ${mdText(sentenceOf(page))}${rate} Run \`${page.run_id}\`.${table}${more}\n`;
 }
 

@@ -15,7 +15,7 @@ import { RunKinds } from "./RunKinds";
 import styles from "./RunsScreen.module.css";
 import { COLUMNS } from "./runColumns";
 import { readFilter, runsPath } from "./runFilter";
-import { asMarkdown, comparePath, countText, summary } from "./runsText";
+import { asMarkdown, comparePath, listedCountText, summary } from "./runsText";
 
 const BUSY = 2_000; // milliseconds between looks while something runs
 const IDLE = 5_000;
@@ -62,7 +62,7 @@ export function RunsScreen() {
           value={line}
           onChange={setLine}
           offers={OFFERS}
-          found={data ? countText(rows.length, data.total, before !== null || older !== null) : ""}
+          found={data ? listedCountText(rows.length, data.total, before !== null || older !== null) : ""}
         />
       )}
       <ErrorNote error={error} retry={refetch} />

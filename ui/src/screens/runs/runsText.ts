@@ -19,7 +19,7 @@ export function summary({ items, total }: RunsPage): string {
 }
 
 /** How many are listed: `7 of 10`; where there are more pages, only how many here. */
-export function countText(here: number, total: number, paged: boolean): string {
+export function listedCountText(here: number, total: number, paged: boolean): string {
   return paged ? `${numText(here)} on this page, ${total.toLocaleString("en-US")} in total` : `${numText(here)} of ${total.toLocaleString("en-US")}`;
 }
 
