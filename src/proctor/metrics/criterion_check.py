@@ -28,16 +28,19 @@ def check_criterion(facts: MetricFacts, criterion: BaseCriterion | None, kind: t
         CriterionError: an unknown option, an invalid value, a required option without a value, a threshold that cannot
             fail or cannot pass. One message names all problems.
     """
+    problems: list[Problem] = []
+    typed: C | None = None
     if criterion is None:
-        criterion = kind(threshold=1.0 if facts.default_threshold is None else facts.default_threshold)
-    problems = [*_unknown_options(facts, criterion), *_compat(criterion), *_threshold(facts, criterion)]
-    values = criterion.model_dump()
-    typed = None
-    try:
-        typed = kind.model_validate(values)
-        problems = problems or [*_missing_options(facts, typed)]  # a misspelled option is not missing, too
-    except ValidationError as error:
-        problems += [_invalid_value(entry, values) for entry in error.errors()]
+        typed = kind(threshold=1.0 if facts.default_threshold is None else facts.default_threshold)
+    else:
+        problems += [*_unknown_options(facts, criterion), *_compat(criterion), *_threshold(facts, criterion)]
+        values = criterion.model_dump()
+        try:
+            typed = kind.model_validate(values)
+        except ValidationError as error:
+            problems += [_invalid_value(entry, values) for entry in error.errors()]
+    if typed is not None and not problems:  # a misspelled option is not missing, too
+        problems += _missing_options(facts, typed)
     if problems or typed is None:
         raise misfit(facts.name, [message for _, message in problems], [place for place, _ in problems])
     return typed
