@@ -152,6 +152,36 @@ def test_a_drawn_history_names_the_set(run: RunResult, tmp_path: Path) -> None:
     assert f"bad.evalset.json could not be run in 1 run: {history.runs[0].short}" in out.getvalue()
 
 
+@pytest.fixture
+def broken_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[RunResult]:
+    """Three runs: one of two sets; the same after the file of `other` was broken; one of only the broken file."""
+    monkeypatch.chdir(tmp_path)
+    Path("good.evalset.json").write_text(json.dumps(SET))
+    Path("other.evalset.json").write_text(json.dumps({**SET, "eval_set_id": "other"}))
+    both = ["good.evalset.json", "other.evalset.json"]
+    options: dict[str, Any] = {"config": CONFIG, "keep_going": True, "store": kept_in(tmp_path)}
+    whole = proctor.evaluate_sync("replay", both, **options)
+    Path("other.evalset.json").write_text('{"eval_set_id": "other",')
+    return [whole, *(proctor.evaluate_sync("replay", sets, **options) for sets in (both, both[1:]))]
+
+
+def test_the_history_names_each_run_without_the_set(broken_later: list[RunResult], tmp_path: Path) -> None:
+    for options, count in (((), "1 of 1 case"), (("--set", "other"), "0 of 0 cases")):
+        records = shown_history("--store", kept_in(tmp_path), *options).splitlines()
+        assert records[0] == "RUNS  3"
+        none, part, _ = [line for line in records if line.startswith("PASS_RATE")]
+        unread = "1 set could not be run  could not be run: other.evalset.json  cases="
+        assert f"  0 of 0 cases passed, {unread}0" in none
+        assert f"  {count} passed, {unread}" in part
+    history = proctor.history_sync(store=kept_in(tmp_path), eval_set="other")
+    out = io.StringIO()
+    draw_blocks(partial(history_blocks, history, ""), out, ReportOptions(width=100))
+    assert "other.evalset.json could not be run in 2 runs" in out.getvalue()
+    assert (
+        "other.evalset.json" in in_this_process("runs", "--store", kept_in(tmp_path), "--set", "other").stdout
+    )
+
+
 def test_the_history_of_a_metric_names_the_set(run: RunResult, tmp_path: Path) -> None:
     metric = "response_match_score"
     line = shown_history("--store", kept_in(tmp_path), "--metric", metric)

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from proctor.runs.storage.open import open_store
 from proctor.schema.analysis.calibration import HumanLabel
 from proctor.web.pages.bundle import store_pages
 from proctor.web.pages.bundle.single_file import json_pieces
-from proctor.web.pages.bundle.store_pages import StoreExtras
+from proctor.web.pages.bundle.store_pages import StoreExtras, api_path
 from proctor.web.server.context import ServerContext
 
 ODD = "a/b #1 100% ?x=1&y=2 (!'*~) </script> ünï"
@@ -97,6 +98,27 @@ def test_every_page_is_as_the_server_has_it(
     assert ids == {"a", "b", "c", ODD}
     assert found[f"/api/runs/{runs[-1]}/case-extras"]["tags"] == {"odd": [3]}
     assert len(found[f"/api/runs/{runs[-1]}/cause-trend?judging=1"]["runs"]) == 4
+
+
+def test_the_history_of_a_set_that_cannot_be_read_any_more(
+    context: ServerContext, client: TestClient, tmp_path: Path
+) -> None:
+    file = tmp_path / "words.evalset.json"
+    config = {"criteria": {"response_match_score": 0.8}}
+    for text in (json.dumps(eval_set("words")), "{"):
+        file.write_text(text)
+        proctor.evaluate_sync(
+            lambda text: text, file, config=config, keep_going=True, store=context.store_url
+        )
+    run = proctor.load_run("latest", context.store_url)
+    found = {path: page for path, page in carried(context, run.run_id).items() if "/history?" in path}
+    assert sum(path.startswith("/api/history?set=words&case=") for path in found) == 4
+    assert {api_path("/api/history", set=name) for name in ("words", str(file))} < found.keys()
+    for path, page in found.items():
+        assert client.get(path).json() == page, path
+        if "case=" not in path:
+            assert page["unread"], path
+            assert len(page["cases"]) == 4
 
 
 def test_only_judges_of_these_runs_are_reported(ran: Ran, context: ServerContext) -> None:

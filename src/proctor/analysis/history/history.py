@@ -102,7 +102,7 @@ def _history(
 def histories(
     store: Store, eval_set: str, *, most: int, read: int
 ) -> Iterator[tuple[str | None, RunHistory]]:
-    """Yield the history of the cases of one set (`None`), then of each case, with its id.
+    """Yield the history that `--set` shows (`None`), then of each case of the set with this id, with the case's id.
 
     `most`: how many cases of runs are looked at, and `read`: how many are read whole, for those by themselves; these come
     in the order in which they matter, and the last are left out.
@@ -116,7 +116,8 @@ def histories(
     history = _build_history(looked)
     _every_case(looked, changes, history)
     yield None, history
-    eval_ids = islice(dict.fromkeys(case.eval_id for case in history.cases), read)
+    own = (case.eval_id for case in history.cases if case.eval_set_id == eval_set)
+    eval_ids = islice(dict.fromkeys(own), read)
     for eval_id, where in _find_cases(looked, eval_set, eval_ids).items():
         read -= len(where)
         if read < 0:

@@ -26,6 +26,7 @@ from proctor.reports.content.text_blocks import (
 )
 from proctor.schema.analysis.comparison import PASSED
 from proctor.schema.analysis.history import ChangedBy, HistoryRun, MetricPoint, RunChange, RunHistory
+from proctor.schema.results.score import Outcome
 
 _MOST_RUNS = 8
 """Runs that are drawn of one agent: the newest, unless every one is asked for."""
@@ -39,8 +40,9 @@ _OTHER_COLUMNS = 51
 
 def pass_rate_blocks(history: RunHistory, agent: str, look: Look) -> Iterator[Block]:
     """Return the pass rates of the runs of an agent, newest first, with what changed before each."""
-    points = history.metrics.get(PASSED, {})
     groups = history.groups()
+    without_cases = {run.run_id: _point_without_cases(run) for run in groups[agent] if run.unread_sets}
+    points = without_cases | history.metrics.get(PASSED, {})
     runs = [run for run in groups[agent] if run.run_id in points]
     changes = [one for one in history.changes if one.agent == agent]
     for run in runs:
@@ -55,6 +57,11 @@ def pass_rate_blocks(history: RunHistory, agent: str, look: Look) -> Iterator[Bl
     drawn = {run.run_id for run in runs[: most + 1]}
     yield from _change_lines([one for one in changes if one.before.run_id in drawn], look)
     yield Gap()
+
+
+def _point_without_cases(run: HistoryRun) -> MetricPoint:
+    """Return the point of a run none of whose cases was reached, because its sets could not be run."""
+    return MetricPoint(None, None, Outcome.INFORMATIONAL, count=0, unread_sets=len(run.unread_sets))
 
 
 def unread_texts(runs: Sequence[HistoryRun]) -> Iterator[tuple[str, str]]:

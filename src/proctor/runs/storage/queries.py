@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from itertools import chain, islice
 from pathlib import Path
 from typing import TypeVar
@@ -72,12 +73,22 @@ def starred_runs(store: Store) -> set[str]:
 
 
 def is_set(name: str, pattern: str) -> bool:
-    """Return whether `pattern` matches the set with the id `name`: by its id, or by the name of its file; `*` and `?` are wildcards."""
+    """Return whether `pattern` matches the set with the id `name`: by its id, or by the name of its file; `*` and `?` are wildcards.
+
+    The id of a set that could not be run is its file: it is matched by the file's name without folder and suffix, too.
+    """
+    file = _name_of_file(pattern)
     return (
         name == pattern
         or fnmatchcase(name, pattern)
-        or fnmatchcase(name, _SET_SUFFIX.sub("", Path(pattern).name))
+        or fnmatchcase(name, file)
+        or (_SET_SUFFIX.search(name) is not None and fnmatchcase(_name_of_file(name), file))
     )
+
+
+@lru_cache
+def _name_of_file(path: str) -> str:
+    return _SET_SUFFIX.sub("", Path(path).name)
 
 
 def _seconds(when: datetime) -> float:

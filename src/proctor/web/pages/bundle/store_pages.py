@@ -11,6 +11,7 @@ from proctor.analysis.calibration.labels import labels_for
 from proctor.analysis.history.history import histories
 from proctor.errors import SetupError, UnknownNameError
 from proctor.reports.content.run_list import ListedRun
+from proctor.runs.storage.queries import is_set
 from proctor.schema.analysis.comparison import Comparison
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.invocation import Invocation
@@ -119,8 +120,16 @@ def related_pages(store: Store, run_ids: Sequence[str], judging: int | None = No
             path = api_path(f"/api/runs/{run_id}/cause-trend", judging=str(one.stored.judging))
             yield path, cause_trend(store, run_id, one.stored.judging)
     yield from _judges(store, runs)
-    for eval_set in sorted({name for entry in runs for name in entry.run.sets}):
+    for eval_set in sorted(_sets_of(store, runs)):
         yield from _history(store, eval_set)
+
+
+def _sets_of(store: Store, runs: Sequence[ListedRun]) -> set[str]:
+    """Return the sets of the runs; of one that could not be run also its ids in other runs, by the name of its file."""
+    unread = {name for entry in runs for name in entry.run.unread_sets}
+    known = {name for entry in store.index() for name in entry.sets} if unread else set[str]()
+    same = {name for name in known if any(is_set(name, file) for file in unread)}
+    return same.union(*(entry.run.sets for entry in runs))
 
 
 def _has_failures(selected: SelectedRun) -> bool:
