@@ -18,6 +18,7 @@ from tests.scenarios.judges.test_costs import (
     MATCH,
     THREE_CASES,
     Agent,
+    Cached,
     Counted,
     Failing,
     Judge,
@@ -291,3 +292,18 @@ def test_error_is_reported_by_the_command_line(project: Path) -> None:
     done = in_this_process("eval", "agent_of_money.py", "none.evalset.json", "--estimate")
     assert done.returncode == 2
     assert "none.evalset.json" in done.stderr
+
+
+def test_agent_that_reports_0_tokens_calls_no_model_and_costs_nothing(tmp_path: Path) -> None:
+    class Free(Cached):
+        async def answer(self, message: Any, session: Any) -> Any:
+            self.asked = 1  # each answer is the one without a model
+            async for event in super().answer(message, session):
+                yield event
+
+    agent = Free({"total_token_count": 0})
+    of_three_cases(agent, tmp_path / "s.db")
+    found = proctor.estimate_sync(agent, THREE_CASES, config=MATCH, store=tmp_path / "s.db")
+    part = part_of(found, "agent")
+    assert [one and one.value for one in (part.calls, part.tokens, part.cost)] == [0, 0, 0]
+    assert not any("reports no token usage" in note for note in found.notes)

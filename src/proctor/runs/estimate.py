@@ -105,12 +105,7 @@ def _by_history(estimate: Estimate, prepared: Prepared, store: Store) -> Estimat
             continue
         estimate.run_id, estimate.seen = run.run_id, len(cases)
         _add_judges(estimate, cases, judges)
-        reported = [took for case in cases if (took := _acting(case)) is not None]
-        _add(estimate, "agent", reported)
-        if 0 < len(reported) < len(cases):
-            estimate.notes.append(
-                f"the agent's calls, tokens and cost are by the {count_text(len(reported), 'case')} that reported usage"
-            )
+        _add_agent(estimate, cases)
         estimate.seconds = _time([_seconds(case) for case in cases], estimate, prepared.options.concurrency)
         if run.agent != prepared.agent_label:
             estimate.notes.append(
@@ -201,7 +196,9 @@ def _add_judges(estimate: Estimate, cases: Sequence[CaseResult], judges: Mapping
     """Add the usage of judges, as if no answer were cached. If the earlier run used other judges, the cost is unknown."""
     ballots = [ballot for case in cases for ballot in _ballots(case, judges)]
     votes = [vote for ballot in ballots for vote in ballot.get("votes") or ()]
-    _add(estimate, "judge", [_judging(case, judges, _price(votes)) for case in cases] if judges else [])
+    usage = [_judging(case, judges, _price(votes)) for case in cases] if judges else []
+    if any(one.calls for one in usage):
+        _add(estimate, "judge", usage)
     models, others = {*judges.values()}, sorted({str(ballot.get("model")) for ballot in ballots})
     if votes and not models & {*others}:
         for part in estimate.parts:
@@ -215,20 +212,29 @@ def _add_judges(estimate: Estimate, cases: Sequence[CaseResult], judges: Mapping
         )
 
 
+def _add_agent(estimate: Estimate, cases: Sequence[CaseResult]) -> None:
+    """Add the usage of the agent by the cases that reported it; it is unknown if none did."""
+    reports = [took for case in cases if (took := _acting(case)) is not None]
+    if reports:
+        _add(estimate, "agent", reports)
+    else:
+        estimate.parts.append(PurposeEstimate("agent"))
+        estimate.notes.append("the agent reports no token usage: its cost is unknown")
+    if 0 < len(reports) < len(cases):
+        estimate.notes.append(
+            f"the agent's calls, tokens and cost are by the {count_text(len(reports), 'case')} that reported usage"
+        )
+
+
 def _add(estimate: Estimate, purpose: str, took: Sequence[_Took]) -> None:
-    """Add the forecast for a purpose if the earlier run reported any usage for it; the agent's is else unknown."""
-    if not any(one.calls for one in took):
-        if purpose == "agent":
-            estimate.parts.append(PurposeEstimate(purpose))
-            estimate.notes.append("the agent reports no token usage: its cost is unknown")
-        return
+    """Add the forecast for a purpose by the usage of each case."""
     costs = [one.cost for one in took if one.cost is not None]
     estimate.parts.append(
         PurposeEstimate(
             purpose,
             calls=_forecast([one.calls for one in took], estimate),
             tokens=_forecast([one.tokens for one in took], estimate)
-            if any(one.tokens for one in took)
+            if any(one.tokens for one in took) or not any(one.calls for one in took)
             else None,
             cost=_forecast(costs, estimate) if len(costs) == len(took) else None,
         )
