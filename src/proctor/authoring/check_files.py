@@ -7,6 +7,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, Unpack, cast
 
 from proctor.authoring.audit.audit_sets import find_passed_by_idle
 from proctor.common.registry import METRICS
@@ -31,9 +32,10 @@ from proctor.files.eval_sets.source import open_eval_set
 from proctor.files.text.problems import Problem, Severity
 from proctor.files.text.validation_messages import DocumentFinding, locate_message, near_key, resolve
 from proctor.metrics.builtin import METRICS as BUILT_IN
-from proctor.runs.load import Configs
+from proctor.runs.arguments import EvaluateOptions
+from proctor.runs.load import Configs, trial_overrides
 from proctor.runs.setup.judge_and_user import JudgesOnDemand, UsersOnDemand, is_function
-from proctor.runs.setup.settings import Settings, load_settings
+from proctor.runs.setup.settings import engine_options, load_settings
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.config import EvalConfig
 from proctor.schema.format.invocation import Invocation
@@ -44,42 +46,25 @@ _TRIED = 200  # cases of one set that agents that do nothing are tried on
 _SEE_AUDIT = "`proctor audit` shows which faults a case notices"
 
 
-def check_files(
-    paths: Iterable[str | Path],
-    *,
-    config: str | Path | None = None,
-    allow_duplicate_ids: bool = False,
-    user: str | None = None,
-    allow_unknown_keys: bool = False,
-    warnings_as_errors: bool = False,
-    allow_unasserted: bool = False,
-) -> list[FileCheck]:
-    """Return all errors and warnings in files of the format, including those that stop a run of them.
+def check_files(paths: Iterable[str | Path], **options: Unpack[EvaluateOptions]) -> list[FileCheck]:
+    """Return all errors and warnings in files of the format, including those that stop a run of them with these options.
 
     Sets are scored by `config`, or by the one that a run would find. A config that is not among `paths`, and that sets
-    could not be run with, has a separate report. `user` names the simulated user of scenarios, if it is not the
-    config's model; code of one's own is not loaded. With `allow_unknown_keys`, keys that
+    could not be run with, has a separate report. The options are those of `evaluate`; those that decide nothing before a
+    run are ignored, and code of one's own is not loaded. With `allow_unknown_keys`, keys that
     state an expectation and that nothing reads are warnings; with `warnings_as_errors` every warning is an error.
     """
-    reports = [
-        check_file(path, allow_duplicate_ids=allow_duplicate_ids, allow_unknown_keys=allow_unknown_keys)
-        for path in paths
-    ]
-    reports += check_meaning(reports, config, user, allow_unasserted=allow_unasserted)
-    for report in reports if warnings_as_errors else ():
+    file_options = {name: bool(options.get(name)) for name in ("allow_duplicate_ids", "allow_unknown_keys")}
+    reports = [check_file(path, **file_options) for path in paths]
+    reports += check_meaning(reports, options)
+    for report in reports if options.get("warnings_as_errors") else ():
         report.refuse_warnings()
     return reports
 
 
-def check_meaning(
-    reports: Sequence[FileCheck],
-    config: str | Path | None = None,
-    user: str | None = None,
-    *,
-    allow_unasserted: bool = False,
-) -> list[FileCheck]:
+def check_meaning(reports: Sequence[FileCheck], options: EvaluateOptions) -> list[FileCheck]:
     """Add to `reports` what a run of their sets would refuse or doubt; returns those of further configs that would stop it."""
-    meaning = _Meaning(reports, config, user, allow_unasserted=allow_unasserted)
+    meaning = _Meaning(reports, options)
     meaning.check_sets()
     _refuse_empty_sets(reports)
     return meaning.check_configs()
@@ -98,14 +83,21 @@ def _never_called_user(_so_far: object) -> None:
     raise NotImplementedError
 
 
-def _options(user: str | None, *, allow_unasserted: bool = False) -> RunOptions:
-    plays = _never_called_user if user is not None and is_function(user) else user
-    return RunOptions(judges=JudgesOnDemand(), users=UsersOnDemand(plays), allow_unasserted=allow_unasserted)
+_DECIDING = (
+    "allow_unasserted", "compat", "confidence", "metrics", "min_pass_rate", "no_judge", "num_runs", "pass_k",
+)  # fmt: skip
+"""The options that decide whether a run begins, besides `config`, `judge` and `user`."""
 
 
-def bind_without_code(config: EvalConfig, user: str | None) -> Bound:
-    """Return the metrics of a config as a run would have them; nothing that it names is loaded."""
-    return bind(without_code(config), _options(user))
+def _run_options(options: EvaluateOptions) -> RunOptions:
+    user = options.get("user")
+    plays = _never_called_user if isinstance(user, str) and is_function(user) else user
+    values: dict[str, Any] = {name: value for name, value in options.items() if name in _DECIDING}
+    return RunOptions(
+        judges=JudgesOnDemand(options.get("judge")),
+        users=UsersOnDemand(plays),
+        **{name: value for name, value in values.items() if value is not None},
+    )
 
 
 def without_code(config: EvalConfig) -> EvalConfig:
@@ -128,17 +120,14 @@ class _Meaning:
     def __init__(
         self,
         reports: Sequence[FileCheck],
-        config: str | Path | None,
-        user: str | None,
-        *,
-        allow_unasserted: bool,
+        options: EvaluateOptions,
     ) -> None:
         self._named = reports
         self._by_path = {os.path.realpath(report.file): report for report in reports}
         self._problems: list[SetupError] = []
-        self._configs = Configs(config, self._problems, [])
         self._without_code: dict[int, EvalConfig] = {}
-        self._options = _options(user, allow_unasserted=allow_unasserted)
+        self._options = _run_options(options)
+        self._configs = Configs(options.get("config"), self._problems, [], trial_overrides(self._options))
 
     # --- sets: planned together, as in one run ---
 
@@ -307,7 +296,7 @@ def _in_config(document: Document, problem: SetupError, severity: Severity) -> l
     value = document.value
     for step in path:
         value = value[step]
-    if isinstance(problem, UnknownNameError):
+    if isinstance(problem, UnknownNameError) and path:
         near = near_key(str(path[-1]), METRICS.names())
         finding = DocumentFinding(
             path, f"{path[-1]!r} is not a metric", f"did you mean `{near}`?", at_key=True
@@ -368,11 +357,11 @@ def assertion_problems(
     One warning for all cases of which the same is true, at the place of the first. Where the config cannot be used, none: a
     run and `check` report that. `consequence`: what becomes of a case that asserts nothing.
     """
-    settings = _settings()
-    bound = _bind_metrics(path, settings)
+    options = options_of_project(Path.cwd())
+    bound = _bind_metrics(path, options)
     if bound is None:
         return []
-    assertions = Assertions(settings.options.get("allow_unasserted", False))
+    assertions = Assertions(options.get("allow_unasserted", False))
     ids = source.ids()
     for index in range(len(source)):
         if eval_ids is None or ids[index] in eval_ids:
@@ -386,11 +375,11 @@ def assertion_problems(
 
 def assertion_findings(case: EvalCase, path: Path) -> list[DocumentFinding]:
     """Return the same of one case that is being written into the file at `path`."""
-    settings = _settings()
-    bound = _bind_metrics(path, settings)
+    options = options_of_project(Path.cwd())
+    bound = _bind_metrics(path, options)
     if bound is None:
         return []
-    assertions = Assertions(settings.options.get("allow_unasserted", False))
+    assertions = Assertions(options.get("allow_unasserted", False))
     _look_at(assertions, 0, case, bound)
     return [DocumentFinding((), message, hint) for message, hint, _ in _groups(assertions, _RUN_REFUSES)]
 
@@ -416,18 +405,19 @@ def _groups(assertions: Assertions, consequence: str) -> Iterable[tuple[str, str
         yield message, "", indexes
 
 
-def _settings() -> Settings:
+def options_of_project(folder: Path) -> EvaluateOptions:
+    """Return the options of a run that the settings of the project around `folder` state; none if they cannot be read."""
     try:
-        return load_settings(Path.cwd())
+        return cast("EvaluateOptions", engine_options({}, load_settings(folder)))
     except SettingsError:  # every command reports it
-        return Settings()
+        return {}
 
 
-def _bind_metrics(path: Path, settings: Settings) -> Bound | None:
+def _bind_metrics(path: Path, options: EvaluateOptions) -> Bound | None:
     """Return the metrics that a run of a set would use; `None` if it would not begin with them."""
     problems: list[SetupError] = []
-    config, _ = Configs(settings.config, problems, []).of(path)
+    config, _ = Configs(options.get("config"), problems, []).of(path)
     if config is None or problems:
         return None
-    bound = bind_without_code(config, settings.user)
+    bound = bind(without_code(config), _run_options(options))
     return None if bound.problems else bound

@@ -1,13 +1,14 @@
 """`proctor check`: every problem with its place, exit code 0 for what can be read and 2 for what cannot."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
 from proctor.cli.main import cli
-from tests.cli.project import case, write_set
+from tests.cli.project import AGENT, case, write_set
 
 
 @pytest.fixture(autouse=True)
@@ -157,3 +158,64 @@ def test_the_published_files_never_end_in_a_traceback(shared: Path) -> None:
             result = check(str(folder), "--json")
             assert result.exit_code in {0, 2}
             assert json.loads(result.stdout)["files"]
+
+
+def evaluation(*arguments: str) -> Result:
+    return CliRunner().invoke(cli, ["eval", "agent.py", *arguments, "--store", "memory:"])
+
+
+def write_judged_project(criteria: dict[str, object], **settings: str) -> None:
+    """A project without a key of a model: an agent, a set, its config, a scripted judge, and settings."""
+    write_set(Path("a.evalset.json"), case("one", "hello"))
+    Path("agent.py").write_text(AGENT)
+    Path("test_config.json").write_text(json.dumps({"criteria": criteria}))
+    Path("judge.json").write_text(json.dumps([{"when": "hello", "say": "{}"}]))
+    Path("proctor.toml").write_text("".join(f"{key} = {value}\n" for key, value in settings.items()))
+
+
+class TestSettings:
+    """`check` has the settings that `eval` has."""
+
+    @pytest.fixture(autouse=True)
+    def _without_keys(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        for name in ("GEMINI_API_KEY", "GOOGLE_API_KEY", "PROCTOR_JUDGE_MODEL", "JUDGED_BY_KEY"):
+            monkeypatch.delenv(name, raising=False)
+
+    def test_judge(self) -> None:
+        write_judged_project({"final_response_match_v2": 0.5})
+        assert "gemini-2.5-flash cannot be asked" in check("a.evalset.json").stdout
+        write_judged_project({"final_response_match_v2": 0.5}, judge='"scripted:judge.json"')
+        result = check("a.evalset.json", "test_config.json")
+        assert result.stdout.count("fine") == 2, result.stdout
+
+    def test_judge_does_not_hide_what_the_run_refuses(self) -> None:
+        criteria = {"rubric_based_final_response_quality_v1": {"threshold": 0.5}}
+        write_judged_project(criteria, judge='"scripted:judge.json"')
+        refused, result = evaluation("a.evalset.json"), check("a.evalset.json", "test_config.json")
+        assert (refused.exit_code, result.exit_code) == (2, 2), result.stdout
+        assert "rubric" in refused.stderr
+        assert "rubric" in result.stdout
+        assert "cannot be asked" not in result.stdout
+
+    def test_key_of_the_judge_in_the_environment_of_the_settings(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("os.environ", {**os.environ})
+        write_judged_project({"final_response_match_v2": 0.5}, env='{GEMINI_API_KEY = "k"}')
+        assert "cannot be asked" not in check("a.evalset.json", "test_config.json").stdout
+
+    def test_metrics(self) -> None:
+        write_judged_project({"final_response_match_v2": 0.5, "rouge_1": 0.5}, metrics='"rouge_1"')
+        assert check("a.evalset.json", "test_config.json").stdout.count("fine") == 2
+        write_judged_project({"rouge_1": 0.5}, metrics='"rouge_2"')
+        refused, result = evaluation("a.evalset.json"), check("a.evalset.json")
+        assert (refused.exit_code, result.exit_code) == (2, 2), result.stdout
+        assert "metrics: the criteria do not have 'rouge_2'" in result.stdout
+
+    def test_number_of_trials(self) -> None:
+        write_judged_project({"rouge_1": 0.5})
+        config = {"criteria": {"rouge_1": 0.5}, "trials": {"pass_k": 3}}
+        Path("test_config.json").write_text(json.dumps(config))
+        assert "trials" in check("a.evalset.json").stdout
+        Path("proctor.toml").write_text("num_runs = 5\n")
+        assert "fine" in check("a.evalset.json").stdout

@@ -91,6 +91,26 @@ def test_every_set_is_listed_with_what_is_wrong_with_it(
     assert rows["sub/broken.evalset.json"]["first_problem"].startswith("2:")
 
 
+def test_a_set_is_checked_with_the_settings_of_the_project(
+    client: TestClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("GEMINI_API_KEY", "GOOGLE_API_KEY", "PROCTOR_JUDGE_MODEL"):
+        monkeypatch.delenv(name, raising=False)
+    (tmp_path / "trip.evalset.json").write_text(
+        json.dumps(eval_set(case(conversation=[turn(final_response=content("Rome"))])))
+    )
+    (tmp_path / "test_config.json").write_text('{"criteria": {"final_response_match_v2": 0.5}}')
+    (tmp_path / "judge.json").write_text('[{"when": "Rome", "say": "{}"}]')
+    monkeypatch.chdir(tmp_path)
+    messages = [
+        [one["message"] for one in client.get(f"/api/eval-sets/{set_id(client)}").json()["problems"]]
+        for settings in ("", 'judge = "scripted:judge.json"\n')
+        if (tmp_path / "proctor.toml").write_text(settings) is not None
+    ]
+    assert "gemini-2.5-flash cannot be asked" in " ".join(messages[0])
+    assert messages[1] == []
+
+
 def test_a_set_has_its_problems_with_line_column_and_case(client: TestClient, trip: Path) -> None:
     page = client.get(f"/api/eval-sets/{set_id(client)}").json()
     problems = [(one["severity"], one["line"], one["position"]) for one in page["problems"]]

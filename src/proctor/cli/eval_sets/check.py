@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import click
 
@@ -19,6 +19,7 @@ from proctor.schema.results.exit_code import ExitCode
 
 if TYPE_CHECKING:
     from proctor.files.eval_sets.file_problems import FileCheck
+    from proctor.runs.arguments import EvaluateOptions
 
 EXAMPLES = """
 proctor check booking.evalset.json test_config.json
@@ -55,29 +56,31 @@ def check(
     is what a run would refuse: a file that cannot be read, a misspelled option or matcher, a case
     that no metric decides. A warning is about something doubtful: a probable mistake, what ADK would
     refuse, what this version cannot run. Nothing is run,
-    and no code that a file names is loaded. FILE may be a folder: then its eval sets, configs and
-    other eval files are checked.
+    and no code that a file names is loaded. The settings of the project hold as in a run. FILE may
+    be a folder: then its eval sets, configs and other eval files are checked.
 
     Exit codes: 0 no errors (with or without warnings), 2 errors.
     """
     from proctor.authoring.check_files import check_meaning
     from proctor.cli.run_flags import read_settings
     from proctor.files.eval_sets.file_problems import check_file
+    from proctor.runs.setup.settings import engine_options, prepare_process
 
-    settings = read_settings({"warnings_as_errors": warnings_as_errors})
-
-    def is_set(name: str) -> bool:
-        return bool(settings.options.get(name, False))
-
-    accepted = {
+    flags = {
         "allow_duplicate_ids": allow_duplicate_ids,
-        "allow_unknown_keys": allow_unknown_keys or is_set("allow_unknown_keys"),
+        "allow_unknown_keys": allow_unknown_keys,
+        "warnings_as_errors": warnings_as_errors,
+        "allow_unasserted": allow_unasserted,
+        "config": config,
     }
+    settings = read_settings(flags)
+    prepare_process(settings)
+    options = engine_options(flags, settings)
+    accepted = {name: options.get(name, False) for name in ("allow_duplicate_ids", "allow_unknown_keys")}
     reports = [check_file(path, **accepted) for path in map(Path, files) if not path.is_dir()]
     reports += _in_folders(files, accepted)
-    allowed = allow_unasserted or is_set("allow_unasserted")
-    reports += check_meaning(reports, config or settings.config, settings.user, allow_unasserted=allowed)
-    if warnings_as_errors or is_set("warnings_as_errors"):
+    reports += check_meaning(reports, cast("EvaluateOptions", options))
+    if options.get("warnings_as_errors"):
         for report in reports:
             report.refuse_warnings()
     if not reports:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from proctor.authoring.check_files import check_files
+from proctor.authoring.check_files import check_files, options_of_project
 from proctor.authoring.edit_case import CaseContent, read_case, read_set
 from proctor.authoring.edit_header import HeadContent
 from proctor.authoring.edit_text import TextContent
@@ -21,6 +21,7 @@ from proctor.files.eval_sets.eval_set_file import EvalSetFile
 from proctor.files.eval_sets.file_problems import FileCheck
 from proctor.files.text.problems import Problem
 from proctor.files.text.validation_messages import DocumentFinding
+from proctor.runs.arguments import EvaluateOptions
 from proctor.runs.setup.settings import find_config
 from proctor.schema.format.persona import persona_ids
 from proctor.web.pages.base import copy_fields
@@ -71,9 +72,11 @@ class EvalSetLoader:
         self._checked: BoundedCache[LoadedSet] = BoundedCache(_MOST_CHECKED)
         self._sources: BoundedCache[EvalSetFile] = BoundedCache(_MOST_OPEN)
 
-    def load(self, file: ListedFile) -> LoadedSet:
-        """Return a set with its problems."""
-        return self._checked.get(file.path, lambda: _load_set(file), stamp=_state_with_config(file.path))
+    def load(self, file: ListedFile, options: EvaluateOptions | None = None) -> LoadedSet:
+        """Return a set with its problems, as a run with `options` has them; by default with the settings of the project."""
+        run_options = options_of_project(self.sets.root) if options is None else options
+        stamp = _state_with_config(file.path, run_options)
+        return self._checked.get(file.path, lambda: _load_set(file, run_options), stamp=stamp)
 
     def source(self, file: ListedFile) -> EvalSetFile:
         """Return a set that is read but not checked, which takes a third of the time.
@@ -95,8 +98,10 @@ class EvalSetLoader:
         files = self.sets.all()
         relative = [Path(file.label) for file in files if not Path(file.label).is_absolute()]
         folders = sorted({path.parent.as_posix() for path in relative} - {"."})
+        options = options_of_project(self.sets.root)
         return EvalSetList(
-            items=[EvalSetRow(**_row(file, self.load(file))) for file in files], folders=["", *folders]
+            items=[EvalSetRow(**_row(file, self.load(file, options))) for file in files],
+            folders=["", *folders],
         )
 
     def page(self, file: ListedFile) -> EvalSetPage:
@@ -179,13 +184,14 @@ def field_notes(findings: Sequence[DocumentFinding]) -> list[FieldNote]:
 # --- loading -----------------------------------------------------------------------------------------------------------
 
 
-def _state_with_config(path: Path) -> tuple[object, ...]:
-    """Return a value that changes with the file of a set and with its config."""
+def _state_with_config(path: Path, options: EvaluateOptions) -> tuple[object, ...]:
+    """Return a value that changes with the file of a set, with its config and with the options of a run."""
+    path_of_settings = options.get("config")
     try:
-        config = find_config(path)
+        config = Path(path_of_settings) if isinstance(path_of_settings, str) else find_config(path)
     except SetupError:
         config = None
-    return tuple(file_state(file) for file in (path, config) if file is not None)
+    return repr(options), *(file_state(file) for file in (path, config) if file is not None)
 
 
 def file_state(path: Path) -> object:
@@ -197,11 +203,11 @@ def file_state(path: Path) -> object:
     return str(path), state.st_ino, state.st_size, state.st_mtime_ns
 
 
-def _load_set(file: ListedFile) -> LoadedSet:
+def _load_set(file: ListedFile, options: EvaluateOptions) -> LoadedSet:
     if file.fault:
         problem = Problem("error", file.label, 1, 1, "", file.fault)
         return LoadedSet(None, "unknown document", [_note(problem, file)])
-    own, *others = check_files([file.path])
+    own, *others = check_files([file.path], **options)
     try:
         source: EvalSetFile | None = read_set(file)
     except EvalFileError:
