@@ -406,7 +406,7 @@ def test_a_run_until_decided_makes_all_trials_if_the_comparison_cannot_pass(
 
 def test_an_unread_set_that_is_named_twice_is_one_set(run: RunResult) -> None:
     result = proctor.evaluate_sync(
-        "replay", ["good.evalset.json", "bad.evalset.json:a", "bad.evalset.json:b"],
+        "replay", ["good.evalset.json", "bad.evalset.json:a", "bad.evalset.json:b", "./bad.evalset.json", Path("bad.evalset.json").absolute()],
         config=CONFIG, keep_going=True,
     )  # fmt: skip
     assert [one.eval_set_id for one in result.sets] == ["good", "bad.evalset.json"]

@@ -219,6 +219,7 @@ class _Loading:
         self.judging_warnings: list[str] = []
         self.notes: list[str] = []
         self.unreadable: list[SetSummary] = []
+        self._unread_files: set[str] = set()
         self.label = ""
         self._configs = Configs(
             options.config,
@@ -368,8 +369,10 @@ class _Loading:
         if not self._options.keep_going:
             self.problems.append(problem)
             return
-        if any(one.path == label for one in self.unreadable):  # named twice, for example with other cases
+        file = os.path.realpath(label)
+        if file in self._unread_files:  # named twice, for example with other cases
             return
+        self._unread_files.add(file)
         failure = Failure(where="file", kind=FailureKind.NOT_LOADED, message=str(problem))
         self.unreadable.append(SetSummary(label, label, NOT_JUDGED, 0, failure=failure))
 

@@ -11,7 +11,7 @@ import { numText } from "../../components/text/numberFormats";
 import styles from "./Run.module.css";
 import { MOST_METRICS } from "./columns/caseColumns";
 import { type FilterTerms, needsAttention, suggestions } from "./caseFilter";
-import { noMatchText } from "./runText";
+import { noCasesText, noMatchText } from "./runText";
 import { type ShownCases, useCasePath } from "./useShownCases";
 
 const CHIPS: readonly Offer[] = [["outcome:failed,error", "Failed or error"], ["changed", "Changed"], ["flaky", "Flaky"]];
@@ -87,7 +87,7 @@ export function CaseTable({ page, total, table, reading, watched, tools }: Props
           stops={needsAttention}
         />
       ) : (
-        <None text={text} watched={watched} showAll={() => setText("")} />
+        <None page={page} text={text} watched={watched} showAll={() => setText("")} />
       )}
     </section>
   );
@@ -112,8 +112,8 @@ function Suggestions({ text, words, onChange }: { text: string; words: FilterTer
   );
 }
 
-function None({ text, watched, showAll }: { text: string; watched: boolean; showAll: () => void }) {
-  if (!text) return <Empty inside title="No cases" does={watched ? "Cases appear as they are planned." : "This run has none."} />;
+function None({ page, text, watched, showAll }: { page: RunPage; text: string; watched: boolean; showAll: () => void }) {
+  if (!text) return <Empty inside title="No cases" does={noCasesText(page, watched)} />;
   return (
     <Empty inside title="No matching case" does={noMatchText(text, watched)}>
       <Button action="showAll" does="show all cases" onClick={showAll}>Show all cases</Button>

@@ -24,7 +24,7 @@ import { Manage, Star, useManagement } from "./ManageRun";
 import { RunPictures } from "./pictures/RunPictures";
 import styles from "./Run.module.css";
 import { type Live, useLive } from "./useLiveRun";
-import { comparisonText, asMarkdown, sentenceOf, titleOf } from "./runText";
+import { comparisonText, asMarkdown, sentenceOf, titleOf, unreadSetTexts } from "./runText";
 import { type ShownCases, useExtraColumns, useShownCases } from "./useShownCases";
 
 /** Screens 2 and 3: a run, live while it is under way, and the table of its cases. */
@@ -181,6 +181,7 @@ function Head({ page, watched, complete, reading, table }: { page: RunPage; watc
           </>
         )}
       </p>
+      {unreadSetTexts(page).map((text) => <p key={text} className={styles.unread}>{text}</p>)}
       <div className={`row ${styles.actions}`}>
         {compare && <LinkButton to={compare} action="compare" does="compare with the previous run">Compare</LinkButton>}
         {hasServer && !watched && <RunAgain page={page} />}

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { CaseRow, LiveProgress, RunManagement, RunPage } from "../../data/types";
-import { baselineWarnings, noMatchText, asMarkdown, comparisonText, decidingMetrics, progressTexts, unfinishedText, deletionText, partialExportText, replacedBaseline } from "./runText";
+import { baselineWarnings, noCasesText, noMatchText, asMarkdown, comparisonText, decidingMetrics, progressTexts, unfinishedText, deletionText, partialExportText, replacedBaseline } from "./runText";
 
 function metric(name: string, failed: number, gate = true): RunPage["metrics"][number] {
   return { name, short: name, gate, thresholds: [1], mean: null, change: null, scored: 9, missed: failed, errors: 0 };
@@ -15,6 +15,12 @@ it("warns before a run that did not pass, or without a set that could not be run
     "This run did not pass: a run that is not better shows no regression.",
     "b.json could not be run: its verdicts are missing in every comparison (file not loaded).",
   ]);
+});
+
+it("says that no set of a run without cases could be run", () => {
+  const [read, unread] = [{ failure: "" }, { failure: "file not loaded" }] as RunPage["sets"];
+  const texts = [[unread], [read, unread]].map((sets) => noCasesText({ sets: sets as RunPage["sets"] }, false));
+  expect(texts).toEqual(["No set of this run could be run.", "This run has none."]);
 });
 
 describe("decidingMetrics", () => {
@@ -66,6 +72,10 @@ describe("asMarkdown", () => {
     expect(text).toContain("| `s/c` | undecided | 2 recorded |");
   });
 
+  it("names the sets that could not be run, each with its cause in one line", () => {
+    const sets = [...page.sets, { name: "b.json", eval_set_id: "b.json", failure: "file not loaded: b.json:2:1:\n  the text ends" }] as RunPage["sets"];
+    expect(asMarkdown({ ...page, sets }, [], COLUMNS)).toContain("Run `r1`.\n\nb.json could not be run: file not loaded: b.json:2:1: the text ends\n");
+  });
   it("names the outcome once, in whole sentences; without cases there is no table", () => expect(asMarkdown(page, [], COLUMNS)).toBe(HEAD));
 
   it("lists the first 200 cases, and counts the others", () => {

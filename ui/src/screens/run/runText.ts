@@ -49,6 +49,17 @@ export function baselineWarnings({ outcome, sets }: Pick<RunPage, "outcome" | "s
   return [...(outcome === "passed" ? [] : ["This run did not pass: a run that is not better shows no regression."]), ...unread];
 }
 
+/** The sets that could not be run, each with the cause in one line. */
+export function unreadSetTexts({ sets }: Pick<RunPage, "sets">): string[] {
+  return sets.filter(({ failure }) => failure).map(({ eval_set_id, failure }) => `${eval_set_id} could not be run: ${failure.replace(/\s+/g, " ")}`);
+}
+
+/** Why the table of a run has no cases. */
+export function noCasesText({ sets }: Pick<RunPage, "sets">, running: boolean): string {
+  if (sets.length && sets.every(({ failure }) => failure)) return "No set of this run could be run.";
+  return running ? "Cases appear as they are planned." : "This run has none.";
+}
+
 /** The sentence without the outcome, which is next to the heading. */
 export function sentenceOf(page: RunPage): string {
   const sentence = page.sentence.replace(/^[a-z ]+: /, "");
@@ -127,10 +138,11 @@ export function asMarkdown(page: RunPage, rows: readonly CaseRow[], columns: rea
   const part = rows.length < page.cases ? `\n\n${numText(rows.length)} of ${numText(page.cases)} cases:` : "";
   const table = lines.length ? `${part}\n\n${mdTable(cells.map(({ head }) => head), lines)}` : "";
   const more = rows.length > MOST_LISTED ? `\n\nand ${rows.length - MOST_LISTED} more` : "";
+  const unread = unreadSetTexts(page).map((text) => `\n\n${mdText(text)}`).join("");
   const { pass_rate } = page;
   const share = pass_rate.rate === null ? "" : ` (${percentText(pass_rate.rate)})`;
   const rate = pass_rate.of ? ` Cases passed: ${countOfText(pass_rate)}${share}.` : "";
-  return `**${mdText(titleOf(page))}: ${outcomeWord(page.outcome)}.** ${mdText(sentenceOf(page))}${rate} Run \`${page.run_id}\`.${table}${more}\n`;
+  return `**${mdText(titleOf(page))}: ${outcomeWord(page.outcome)}.** ${mdText(sentenceOf(page))}${rate} Run \`${page.run_id}\`.${unread}${table}${more}\n`;
 }
 
 interface ColumnText {

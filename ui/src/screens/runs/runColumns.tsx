@@ -83,12 +83,12 @@ export function afterComma(text: string): string {
 
 function Rate({ row }: { row: RunRow }) {
   const { pass_rate } = row;
-  if (!pass_rate.of) return <span className="dim">–</span>;
+  const missing = missingText(row);
   if (pass_rate.rate === null) {
     return (
       <>
-        <span className="num">{numText(pass_rate.count)} of {numText(pass_rate.of)}</span>
-        <span className={styles.under}>{missingText(row)}</span>
+        {pass_rate.of ? <span className="num">{numText(pass_rate.count)} of {numText(pass_rate.of)}</span> : <span className="dim">–</span>}
+        {missing && <span className={styles.under}>{missing}</span>}
       </>
     );
   }

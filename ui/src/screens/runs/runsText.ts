@@ -50,7 +50,7 @@ function cells(row: RunRow): string[] {
     mdText(row.agent),
     mdText(row.sets.join(", ")),
     outcomeWord(row.outcome ?? row.standing),
-    of ? `${numText(count)} of ${numText(of)}${rate === null ? afterComma(missingText(row)) : ` (${percentText(rate)})`}` : "–",
+    of ? `${numText(count)} of ${numText(of)}${rate === null ? afterComma(missingText(row)) : ` (${percentText(rate)})`}` : missingText(row) || "–",
     costText(row),
     secondsText(row.duration),
     mdCode(shortCommit(row.commit)),
