@@ -294,6 +294,14 @@ def test_scores_are_shown_as_long_as_the_row_has_room() -> None:
     assert "scores: -v, or a wider terminal" in hidden
 
 
+def test_metrics_without_room_for_their_column_are_counted() -> None:
+    names = [f"a_metric_with_a_long_name_{letter}" for letter in "abcdefghij"]
+    runs = run(case("steady", P, *(metric(name, [1.0]) for name in names)))
+    few = re.search(r"(\d) more metrics: -v, or a wider terminal", draw(runs, width=80))
+    assert few and 0 < int(few[1]) < len(names)
+    assert "wider terminal" not in draw(runs, width=300)
+
+
 def test_the_heading_of_a_long_name_has_few_lines() -> None:
     name = "_".join(["word"] * 20)
     text = draw(run(*(case(f"case{n}", P, metric(name, [1.0])) for n in range(2))), width=80)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import ClassVar, TextIO
 
-from proctor.common.safe_text import cells as text_width
+from proctor.common.safe_text import cells as text_width, clean, count_text
 from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content.case_digest import Digest, is_repeated
 from proctor.reports.content.case_words import WORDS
@@ -175,8 +175,9 @@ def _case_table(cases: Sequence[CaseResult], look: Look) -> Iterator[Block]:
     columns = _columns([*headings, *_metric_headings(metrics, digest, look)], first_score=len(headings))
     pairs = zip(cases, rows, strict=True)
     yield Table(columns, [Row([*row, *_score_cells(case, metrics, look)]) for case, row in pairs])
-    if digest.gating and not metrics:
-        yield Line([TextSpan("scores: -v, or a wider terminal", "dim")])
+    if left_out := len(digest.gating) - len(metrics):
+        what = count_text(left_out, "more metric") if metrics else "scores"
+        yield Line([TextSpan(f"{what}: -v, or a wider terminal", "dim")])
 
 
 def _columns(headings: Sequence[Sequence[str]], *, first_score: int) -> list[Column]:
@@ -230,7 +231,7 @@ def _score_cells(case: CaseResult, metrics: Iterable[str], look: Look) -> Iterat
 
 def _room_for_scores(headings: Sequence[str], rows: Sequence[Sequence[Spans]], look: Look) -> int:
     """Return the columns of the page to the right of these cells; long names have lines of their own."""
-    texts = [headings, *(["".join(span.text for span in cell) for cell in row] for row in rows)]
+    texts = [headings, *([clean("".join(span.text for span in cell)) for cell in row] for row in rows)]
     outcome, name, *others = (max(map(text_width, column)) for column in zip(*texts, strict=True))
     widths = [outcome, min(name, int(_MOST_OF_PAGE_FOR_NAMES * look.width)), *others]
     return look.width - _INDENT - sum(widths) - _GAP * (len(widths) - 1)
