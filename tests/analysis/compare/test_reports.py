@@ -345,7 +345,7 @@ BREAK = "  "
 REVIEW = f"""\
 ### ✕ regression: the pass rate fell from 90 % to 80 %
 
-`travel` 41 cases × 5 run `7f3k2c` → `travel` 41 cases × 5 run `9xkq2p`
+`travel` 41 cases × 5 run `7f3k2c` cost $0.420 → `travel` 41 cases × 5 run `9xkq2p` cost $0.390
 
 - ⚠ `the judge was a and is b`
 

@@ -223,7 +223,8 @@ def review_blocks(comparison: Comparison, look: Look, *, has_every_measure: bool
     """Return the outcome, the cases that moved, the two questions, the metrics that changed or all measures, and every next step."""
     outcome = OUTCOMES[comparison.outcome]
     yield Verdict(look.marks.outcome(outcome), comparison.sentence, OUTCOME_ROLES[outcome])
-    base, candidate = _review_run(comparison.base, look), _review_run(comparison.candidate, look)
+    costs = cost_texts(comparison) or ("", "")
+    base, candidate = map(_review_run, (comparison.base, comparison.candidate), costs, (look, look))
     yield Line([*base, TextSpan(f" {look.marks.arrow} "), *candidate])
     warnings = comparison.warnings[:_MOST_WARNINGS]
     for text in warnings:
@@ -247,9 +248,11 @@ def _review_step(step: str) -> Block:
     )
 
 
-def _review_run(run: ComparedRun, look: Look) -> Spans:
+def _review_run(run: ComparedRun, cost: str, look: Look) -> Spans:
     spans = [TextSpan(run.agent, is_data=True), TextSpan(f" {run_text(run, look.marks)}")]
-    return [*spans, TextSpan(" run "), TextSpan(run.run_id, is_data=True)] if run.run_id else spans
+    if run.run_id:
+        spans += [TextSpan(" run "), TextSpan(run.run_id, is_data=True)]
+    return [*spans, TextSpan(f" cost {cost}")] if cost else spans
 
 
 def _review_cases(cases: Sequence[ChangedCase], most: int, look: Look) -> Table:
