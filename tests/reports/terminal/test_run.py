@@ -298,7 +298,8 @@ def test_metrics_without_room_for_their_column_are_counted() -> None:
     names = [f"a_metric_with_a_long_name_{letter}" for letter in "abcdefghij"]
     runs = run(case("steady", P, *(metric(name, [1.0]) for name in names)))
     few = re.search(r"(\d) more metrics: -v, or a wider terminal", draw(runs, width=80))
-    assert few and 0 < int(few[1]) < len(names)
+    assert few is not None
+    assert 0 < int(few[1]) < len(names)
     assert "wider terminal" not in draw(runs, width=300)
 
 
