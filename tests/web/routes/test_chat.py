@@ -412,6 +412,19 @@ def test_only_agents_of_the_project_are_talked_to(
     assert (answer.status_code, message in answer.json()["detail"]) == (status, True), answer.text
 
 
+def test_every_agent_that_the_page_offers_is_talked_to(project: Path) -> None:
+    """The folder of the start is an agent, and the settings name a file of another folder."""
+    (project / "agent.py").write_text(AGENTS["echo"])
+    (project / "agents" / "echo" / "v1.py").write_text(AGENTS["echo"])
+    (project / "proctor.toml").write_text('agent = "agents/echo/v1.py"\n')
+    context = ServerContext(root=project, store_url=project / "store.sqlite3", agents=project)
+    with TestClient(create_app(context), base_url="http://127.0.0.1:8000") as client:
+        named = [one["name"] for one in client.get("/api/agents").json()["items"]]
+        assert named == [project.name, "agents/echo/v1.py", "replay"]
+        for name in named[:-1]:
+            assert "you wrote hi" in str(send(client, begin(client, name), "hi"))
+
+
 @pytest.mark.nightly(check=2)
 @pytest.mark.parametrize("text", ["", "  ", "\0", "a\0b"])
 def test_a_message_that_is_unusable_is_refused(client: TestClient, text: str) -> None:

@@ -15,10 +15,10 @@ from proctor.common.secrets import hide_secrets
 from proctor.errors import ProctorError, SetupError, UnknownNameError, did_you_mean
 from proctor.runs.setup.settings import load_settings, prepare_process
 from proctor.schema.format.case import SessionInput
-from proctor.web.server.adk.apps import apps_of
 from proctor.web.server.agent_loop import AgentLoop
 from proctor.web.server.chat.conversation import CLOSING, IDLE, BusyError, Chat
 from proctor.web.server.context import ServerContext
+from proctor.web.server.runs.run_command import agents_of_page
 from proctor.web.server.security.allowed_names import guard_targets_now
 
 MOST_CHATS = 8
@@ -26,16 +26,6 @@ ONE_TURN = 300.0
 """The time limit of an answer in seconds."""
 
 _Found = TypeVar("_Found")
-
-
-def chat_agents(context: ServerContext) -> dict[str, str]:
-    """Return the agents that the page may talk to: their names, as in the list of agents, and their AGENT strings."""
-    apps = apps_of(context.agents, context.root)
-    agents = {name: app.reference for name, app in apps.items() if not app.is_remote}
-    if context.agents is None:
-        for reference in load_settings(context.root).agent:
-            agents.setdefault(hide_secrets(reference.removeprefix(f"{context.root}/")), reference)
-    return {name: reference for name, reference in agents.items() if reference != "replay"}
 
 
 class Chats:
@@ -74,7 +64,7 @@ class Chats:
             SetupError: there is no agent of this name, or it cannot be loaded.
             BusyError: there are too many conversations.
         """
-        known = chat_agents(self._context)
+        known = agents_of_page(self._context)
         if agent not in known:
             available = (
                 f" There is: {', '.join(known)}"

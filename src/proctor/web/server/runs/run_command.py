@@ -51,20 +51,27 @@ class InvalidRunError(SetupError):
         super().__init__("; ".join(problem.message for problem in self.problems))
 
 
-def startable(context: ServerContext) -> dict[str, str]:
-    """Return the agents that the page may start: names and AGENT arguments, relative to the project's folder."""
+def agents_of_page(context: ServerContext) -> dict[str, str]:
+    """Return the agents of the server's start and of the settings: their names on the page, and AGENT arguments."""
     agents: dict[str, str] = {}
     for name, app in apps_of(context.agents, context.root).items():
         if app.is_remote:  # the settings name it, see below
             continue
-        reference = _relative(app.reference, context.root)
-        agents[name if Path(reference).name == name else reference] = (
-            reference  # a file is only a part of its folder
+        relative = _relative(app.reference, context.root)
+        agents[name if Path(relative).name == name else relative] = (
+            app.reference  # a file is only a part of its folder
         )
     for reference in load_settings(context.root).agent:
-        relative = _relative(reference, context.root)
-        agents |= {} if relative in agents.values() else {hide_secrets(relative): relative}
-    return {**agents, "replay": "replay"}
+        if reference != "replay" and reference not in agents.values():
+            agents[hide_secrets(_relative(reference, context.root))] = reference
+    return agents
+
+
+def startable(context: ServerContext) -> dict[str, str]:
+    """Return the agents that the page may start: names and AGENT arguments, relative to the project's folder."""
+    agents = agents_of_page(context)
+    relative = {name: _relative(reference, context.root) for name, reference in agents.items()}
+    return {**relative, "replay": "replay"}
 
 
 def command_of(form: StartRun, context: ServerContext) -> list[str]:
