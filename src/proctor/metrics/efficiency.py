@@ -66,7 +66,8 @@ class ToolCallCount(_Informational):
 class InferenceCallCount(_Informational):
     """Model calls per invocation: events with token usage or a model's version; overall the mean where known.
 
-    The older form of recorded data has no events to count. Not applicable to a trial that reports no call.
+    As in google-adk, usage of 0 tokens counts as a call. The older form of recorded data has no events to count. Not applicable to
+    a trial that reports no call.
     """
 
     facts = _facts("inference_call_count_v1", "Model calls per turn, if events were recorded.")
