@@ -190,7 +190,8 @@ def did_you_mean(name: str, known: Collection[str]) -> str:
     return f" Did you mean {close[0]!r}?" if close else ""
 
 
-_MAX_LISTED = 12  # names in a message
+_MAX_LISTED = 12  # names in a message, if another place lists them
+_LISTED_BY = {"metric": "proctor metrics", "app": "GET /list-apps"}
 _A_TYPO = 0.85  # similarity from which only one name can be meant
 
 
@@ -207,8 +208,9 @@ def suggest_names(name: str, known: Collection[str]) -> str:
 
 
 def unknown_name(kind: str, name: str, known: Collection[str]) -> UnknownNameError:
-    """Build the error for an unknown name, with the closest known names, and all of them if they are few."""
+    """Build the error for an unknown name, with the closest known names, and with all of them or the place that lists them."""
     meant = suggest_names(name, known)
-    names = ", ".join(sorted(known)) or "none"
-    every = f"Known: {names}." if len(known) <= _MAX_LISTED else f"`proctor {kind}s` lists all {len(known)}."
+    every = f"Known: {', '.join(sorted(known)) or 'none'}."
+    if len(known) > _MAX_LISTED and kind in _LISTED_BY:
+        every = f"`{_LISTED_BY[kind]}` lists all {len(known)}."
     return UnknownNameError(f"No {kind} named {name!r}.{meant} {every}", known)
