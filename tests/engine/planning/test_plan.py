@@ -285,3 +285,24 @@ def test_what_a_case_lacks_that_nothing_decides(name: str, criterion: dict[str, 
     given = EvalSet(eval_set_id="set", eval_cases=[bare])
     message = refused(given, config(**{name: {"threshold": 1, **criterion}}))
     assert f"case 'a': nothing decides it: {name}: {why}" in message
+
+
+@pytest.mark.parametrize(
+    ("texts", "turns", "why"),
+    [
+        (["ok"], "all", "no reference answer of the case (`final_response`) states a number"),
+        (["5", "ok"], "last", "no reference answer of the case (`final_response`) states a number"),
+        ([" "], "all", "no turn of the case states a reference answer (`final_response`)"),
+        (["5", ""], "last", "no turn of the case states a reference answer (`final_response`)"),
+    ],
+)
+def test_reference_answers_without_a_number_are_not_missing(texts: list[str], turns: str, why: str) -> None:
+    conversation = [
+        {"user_content": {"parts": [{"text": "hi"}]}, "final_response": {"parts": [{"text": text}]}}
+        for text in texts
+    ]
+    case = EvalCase.model_validate({"eval_id": "a", "conversation": conversation})
+    message = refused(
+        EvalSet(eval_set_id="set", eval_cases=[case]), config(numeric_match={"threshold": 1, "turns": turns})
+    )
+    assert f"case 'a': nothing decides it: numeric_match: {why}" in message

@@ -19,6 +19,7 @@ from proctor.metrics.text.answer import TURNS, AnswerMetric, Expected, one_or_se
 from proctor.metrics.text.numeric.number_forms import DecimalSign, NumberText
 from proctor.metrics.text.numeric.numbers import read_numbers
 from proctor.metrics.text.one_to_one import equal_pairs, pairs_within
+from proctor.metrics.text.visible_text import is_blank
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.criterion import BaseCriterion
 from proctor.schema.results.score import Explanation, Score
@@ -107,6 +108,13 @@ class NumericMatch(AnswerMetric[NumericCriterion]):
                 "it in another way, or state it as the option `expected`"
             )
         return figures
+
+    def reason_not_applicable(self, case: EvalCase) -> str:
+        """Return what the case lacks: a reference answer, or a number in it."""
+        turns = case.conversation or []
+        if all(is_blank(self.text(turn)) for turn in turns[self._first_turn(len(turns)) :]):
+            return super().reason_not_applicable(case)
+        return "no reference answer of the case (`final_response`) states a number"
 
     def check(self, case: EvalCase) -> Iterator[str]:
         """Yield the reference answers with numbers that cannot be read."""
