@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import proctor
-from proctor.analysis.calibration.calibration_report import write_calibration
+from proctor.analysis.calibration.calibration_report import calibration_data, write_calibration
 from proctor.errors import SetupError, StoreError
 from proctor.schema.analysis.calibration import CalibrationReport, HumanLabel, badge_of
 from proctor.schema.results.score import JudgedBy
@@ -65,6 +65,23 @@ class TestFigures:
         assert found.verdicts == 200
         assert found.pass_rate == expected
         assert found.pass_rate.corrected.low <= sum(truth.values()) / 200 <= found.pass_rate.corrected.high
+
+    def test_without_labels_of_both_classes_nothing_is_stated_of_the_corrected_rate(
+        self, tmp_path: Path, write: Write
+    ) -> None:
+        store = judged_run(tmp_path / "s.db", cases(a=True, b=False))
+        found = calibrated(store, write(("a", 1)))
+        data: Any = calibration_data(found)["pass_rate"]
+        assert {**data, "judged": ...} == {
+            "verdicts": 2,
+            "without_verdict": 0,
+            "judged": ...,
+            "corrected": {"value": None, "low": None, "high": None},
+            "unclipped": None,
+        }
+        text = io.StringIO()
+        write_calibration(found, text)
+        assert "1 label of trials" in text.getvalue()
 
     def test_disagreements_can_be_read(self, tmp_path: Path, write: Write) -> None:
         store = judged_run(tmp_path / "s.db", cases(rome=True, oslo=False, bern=True))
@@ -186,7 +203,7 @@ class TestWithoutAVerdict:
 
     def test_without_any_verdict_there_is_no_calibration(self, tmp_path: Path, write: Write) -> None:
         store = judged_run(tmp_path / "s.db", cases(a=None, b=True))
-        with pytest.raises(SetupError, match="not one of 1 labels with a verdict is held out"):
+        with pytest.raises(SetupError, match="not one of 1 label with a verdict is held out"):
             calibrated(store, write(("a", 1)))
 
 

@@ -150,7 +150,7 @@ class _Calibrating:
         chosen = [pair for pair in pairs if held_out[pair[0].key]]
         if not chosen:
             raise SetupError(
-                f"not one of {len(labelled)} labels with a verdict is held out: give more labels, or --held-out 1{_tied(settled)}"
+                f"not one of {count_text(len(labelled), 'label')} with a verdict is held out: give more labels, or --held-out 1{_tied(settled)}"
             )
         calibration = self._calibration(items, unit, self._agreement(chosen))
         report = self._build_calibration(calibration, items, labelled, pairs, held_out)

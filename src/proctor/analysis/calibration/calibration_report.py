@@ -45,8 +45,8 @@ def calibration_data(report: CalibrationReport) -> JsonObject:
         "pass_rate": {
             "verdicts": report.verdicts,
             "without_verdict": report.without_verdict,
-            "judged": asdict(rate.apparent),
-            "corrected": asdict(rate.corrected),
+            "judged": _estimate_data(rate.apparent),
+            "corrected": _estimate_data(rate.corrected),
             "unclipped": rate.unclipped,
         },
         "unjudged": [_label_text(label) for label in report.unjudged],
@@ -65,6 +65,11 @@ def calibration_data(report: CalibrationReport) -> JsonObject:
         **_people_data(report),
         "void": report.void,
     }
+
+
+def _estimate_data(estimate: Estimate) -> JsonObject:
+    """Return an estimate; all of it is null if its value is undefined."""
+    return asdict(estimate) if estimate.value is not None else dict.fromkeys(asdict(estimate))
 
 
 def _people_data(report: CalibrationReport) -> JsonObject:
@@ -119,7 +124,7 @@ def calibration_blocks(report: CalibrationReport, look: Look) -> Iterator[Block]
     prompt = f"prompt {calibration.prompt}{at}"
     yield text_line(f"{calibration.metric} by {calibration.model} ({prompt}), run {calibration.run_id}")
     held_out = f"; {agreement.labels} of them held out: the figures rest on these" if rest else ""
-    yield text_line(f"{agreement.labels + rest} labels of {_UNITS[calibration.unit]}{held_out}")
+    yield text_line(f"{count_text(agreement.labels + rest, 'label')} of {_UNITS[calibration.unit]}{held_out}")
     yield _BLANK
     yield _confusion_table(agreement)
     yield _BLANK
