@@ -1,9 +1,10 @@
 """The frame of every command: help, unknown names, error messages."""
 
+import inspect
 import re
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import click
 import pytest
@@ -12,8 +13,15 @@ from click.testing import CliRunner, Result
 from proctor.cli import main
 from proctor.cli.main import COMMANDS, SECTIONS, cli
 from proctor.cli.messages import Stopped
-from proctor.common.registry import load_object
-from proctor.errors import AgentLoadError, EvalFileError, MetricError, SetupError, SetupProblems
+from proctor.common.registry import AGENTS, METRICS, MODELS, REPORTS, STORES, Registry, load_object
+from proctor.errors import (
+    AgentLoadError,
+    EvalFileError,
+    MetricError,
+    SetupError,
+    SetupProblems,
+    UnknownNameError,
+)
 
 
 def run(*arguments: str) -> Result:
@@ -47,6 +55,37 @@ def test_every_command_explains_itself(name: str, line: str) -> None:
     assert max(map(len, result.stdout.splitlines())) <= 100
     command = load_object(COMMANDS[name])
     assert command.get_short_help_str(limit=200).rstrip(".") == line.rstrip(".")
+
+
+def commands_below(command: click.Command) -> Iterator[click.Command]:
+    yield command
+    for below in getattr(command, "commands", {}).values():
+        yield from commands_below(below)
+
+
+def test_every_command_that_sets_its_exit_code_explains_it() -> None:
+    explained = {
+        one.name: "Exit codes: " in (one.help or "")
+        for name in COMMANDS
+        for one in commands_below(load_object(COMMANDS[name]))
+        if one.callback is not None
+        and re.search(r"\.exit\(", inspect.getsource(inspect.unwrap(one.callback)))
+    }
+    assert {"eval", "compare", "bless", "adopt", "audit", "check", "generate"} <= set(explained)
+    assert [name for name, is_explained in explained.items() if not is_explained] == ["eval"]
+
+
+@pytest.mark.parametrize("registry", [METRICS, AGENTS, REPORTS, STORES, MODELS], ids=lambda one: one.kind)
+def test_unknown_name_of_a_plugin_leads_to_all_names(registry: Registry) -> None:
+    with pytest.raises(UnknownNameError) as refused:
+        registry.get("plain")
+    message = str(refused.value)
+    command = re.search(r"`proctor (\w+)` lists all", message)
+    if command is not None:
+        assert command[1] in COMMANDS
+        assert set(registry.names()) <= set(run(command[1]).stdout.split())
+    else:
+        assert all(name in message for name in registry.names())
 
 
 @pytest.mark.slow

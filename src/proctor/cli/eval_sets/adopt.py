@@ -62,7 +62,9 @@ def adopt(folder: Path, *, write: bool, run_agents: bool) -> None:
     Finds agents, eval sets, configs and tests in DIR; checks the files; shows how the tests' imports
     would be rewritten; scores google-adk's stored results again, from their evidence and without an
     agent call, and compares the verdicts of each case; runs the agents on their sets. Imports are
-    rewritten and agents are run only after confirmation. Exit code 1 where a file cannot be used.
+    rewritten and agents are run only after confirmation.
+
+    Exit codes: 1 a file cannot be used; else, if agents were run, as `proctor eval`.
     """
     from proctor.authoring.adopt_adk import survey
 

@@ -62,7 +62,10 @@ def bless(
     default every case that failed. Answers, tool calls and the stated keys of the final state are
     taken over from the evidence; nothing else in the file changes, not one byte. The difference is shown first,
     and nothing is written before you agree; off a terminal that takes --yes. A case that cannot be
-    changed is named, the others are changed anyway, and the exit code is 1.
+    changed is named, and the others are changed anyway.
+
+    Exit codes: 0 every case was changed, or needed no change, 1 a case cannot be changed, 2 there is
+    no such run or case.
     """
     from proctor.authoring.bless import bless as propose
 

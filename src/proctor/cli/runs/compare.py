@@ -147,7 +147,8 @@ def compare(
     that differs, with the scores of both (exit code always 0).
 
     Exit codes: 0 no difference, no regression or an improvement, 1 regression, 2 the runs cannot
-    be compared, 3 missing verdicts could be a regression, 4 inconclusive.
+    be compared, 3 missing verdicts could be a regression, neither run could run a set, or nothing
+    could be compared, 4 inconclusive.
     """
     base, candidate, case = _parse_words(words, has_base=baseline is not None)
     if case is not None:
