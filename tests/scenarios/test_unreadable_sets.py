@@ -25,7 +25,7 @@ from proctor.runs.storage.queries import RunFilter
 from proctor.schema.analysis.comparison import CaseChange, Change, Comparison
 from proctor.schema.results.run_result import RunResult
 from proctor.schema.results.score import Outcome
-from proctor.web.pages.analysis.comparison import comparison_page, comparison_side
+from proctor.web.pages.analysis.comparison import ComparisonPage, comparison_page, comparison_side
 from proctor.web.pages.analysis.history import history_page
 from proctor.web.pages.base import PassedShare
 from proctor.web.pages.runs.load_run import brief_page, runs_page
@@ -262,7 +262,8 @@ def test_cases_of_a_set_that_the_candidate_could_not_run_are_missing_verdicts(
     assert (found.outcome, found.only_base, found.missing_candidate) == (Change.INCONCLUSIVE, [], 1)
     [case] = found.changed(CaseChange.MISSING)
     assert (case.name, case.reason) == ("mended/one", UNREAD)
-    assert found.next_steps[0] == f"run the candidate on all cases: it left out 1 case ({UNREAD})"
+    correct = "correct bad.evalset.json, and run the candidate on all cases"
+    assert found.next_steps[0] == f"{correct}: it left out 1 case ({UNREAD})"
     assert not any("resume" in step for step in found.next_steps)
     warning = f"{UNREAD} in the candidate: file not loaded: bad.evalset.json:1"
     assert found.warnings[0].startswith(warning)
@@ -280,6 +281,38 @@ def test_cases_of_a_set_that_the_base_could_not_run_are_missing_verdicts_of_the_
     found = proctor.compare_sync(run.run_id, whole.run_id, store=kept_in(tmp_path))
     assert (found.only_candidate, found.missing_base, found.missing_candidate) == ([], 1, 0)
     assert found.warnings[0].startswith(f"{UNREAD} in the base: ")
+
+
+def page_of(comparison: Comparison) -> ComparisonPage:
+    sides = comparison_side(comparison.base, None, None), comparison_side(comparison.candidate, None, None)
+    return comparison_page(comparison, sides, ({}, {}))
+
+
+def test_the_page_counts_cases_with_missing_verdicts_alike_in_both_directions(
+    run: RunResult, whole: RunResult, tmp_path: Path
+) -> None:
+    for pair in ((run, whole), (whole, run)):
+        found = proctor.compare_sync(*(one.run_id for one in pair), store=kept_in(tmp_path))
+        page = page_of(found)
+        missing = page.without_verdicts + len(found.changed(CaseChange.MISSING))
+        assert (page.pairs, page.same, missing) == (2, 1, 1)
+
+
+def test_a_run_of_only_an_unread_set_has_no_other_missing_verdicts(
+    broken_later: list[RunResult], tmp_path: Path
+) -> None:
+    whole, part, none = (one.run_id for one in broken_later)
+    store = kept_in(tmp_path)
+    text = r"the baseline has 0, the candidate 1 others; other\.evalset\.json could not be run in either run"
+    with pytest.raises(SetupError, match=text):
+        proctor.compare_sync(none, part, store=store)
+    found = proctor.compare_sync(none, whole, store=store)
+    assert (found.outcome, found.missing_base, found.only_candidate) == (Change.ERROR, 1, ["good/one"])
+    unread = "other.evalset.json could not be run"
+    assert found.next_steps == [
+        f"correct other.evalset.json, and run the base on all cases: it left out 1 case ({unread})"
+    ]
+    assert (page_of(found).same, page_of(found).without_verdicts) == (0, 1)
 
 
 def test_a_comparison_of_results_and_one_with_a_baseline_have_the_missing_verdicts(
@@ -312,8 +345,7 @@ def test_a_comparison_without_a_set_that_neither_run_could_run_is_an_error(
     steps = ["correct bad.evalset.json, ./bad.evalset.json, and run the base and the candidate again"]
     assert found.next_steps == steps
     assert all("missing in both runs; by 1 case" in text for text in forms_of(found).values())
-    sides = comparison_side(found.base, None, None), comparison_side(found.candidate, None, None)
-    page = comparison_page(found, sides, ({}, {}))
+    page = page_of(found)
     assert (page.outcome, page.missing) == ("error", [f"{missing}: they are in no figure"])
 
 

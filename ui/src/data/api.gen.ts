@@ -2490,6 +2490,8 @@ export interface components {
             pairs: number;
             /** Same */
             same: number;
+            /** Without Verdicts */
+            without_verdicts: number;
             /** More Cases */
             more_cases: number | null;
             /** More Trials */

@@ -44,11 +44,13 @@ def absent_cases(run: Manifest, other: Manifest) -> AbsentCases:
     """Return which cases that only `other` has are missing verdicts of `run`.
 
     The id of a set that cannot be read is unknown: its file tells which set of `other` it is. If `other` has no set of this
-    file, for example because a baseline names no files, any set that only `other` has may be this set.
+    file, for example because a baseline names no files, any set that only `other` has may be this set. If `other` could not
+    run this file either, it is no other set.
     """
     there = _read_sets(other)
     unknown = run.unread_sets.keys() - {one.path for one in there}
-    may_be = {one.eval_set_id for one in there if unknown or one.path in run.unread_sets}
+    may_be_any = unknown - other.unread_sets.keys()
+    may_be = {one.eval_set_id for one in there if may_be_any or one.path in run.unread_sets}
     only_other = Counter(one.eval_set_id for one in there)
     only_other.subtract(one.eval_set_id for one in _read_sets(run))
     lost = frozenset(name for name in may_be if only_other[name] > 0)

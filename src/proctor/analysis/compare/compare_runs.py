@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
-from proctor.analysis.compare.absent_cases import absent_cases
+from proctor.analysis.compare.absent_cases import absent_cases, unread_text
 from proctor.analysis.compare.sides import KnownSide, side_of_result, side_of_run
 from proctor.common.registry import METRICS
 from proctor.errors import ProctorError, SetupError, SetupProblems
@@ -286,9 +286,11 @@ def _nothing_in_common(comparison: Comparison) -> str:
             "every case that both runs have is another one by now: "
             "--changed-cases keep (in Python keep_changed_cases=True) compares them anyway"
         )
+    unread = unread_text(comparison.unknown_sets)
     return (
         f"the runs have no case in common (by eval set and case id): the baseline has {comparison.base.cases}, "
-        f"the candidate {comparison.candidate.cases} others. `proctor runs` shows the sets of each run"
+        f"the candidate {comparison.candidate.cases} others{f'; {unread} in either run' if unread else ''}. "
+        "`proctor runs` shows the sets of each run"
     )
 
 

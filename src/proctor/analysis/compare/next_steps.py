@@ -84,7 +84,7 @@ def _missing_verdicts(comparison: Comparison, resume: str) -> Iterator[str]:
         yield f"correct {', '.join(comparison.unknown_sets)}, and run the base and the candidate again"
     left_out = comparison.left_out[1]
     absent = [one for one in comparison.changed(CaseChange.MISSING) if not one.candidate.total]
-    if step := _run_all("candidate", comparison.candidate, left_out, absent):
+    if step := _run_all("candidate", comparison.candidate, left_out, absent, comparison.unknown_sets):
         yield step
     if (
         comparison.missing_candidate > left_out * max(1, comparison.candidate.num_runs)
@@ -97,23 +97,36 @@ def _missing_in_base(
     comparison: Comparison, base: AgentManifest, candidate: AgentManifest, resume: str, *, is_baseline: bool
 ) -> Iterator[str]:
     absent = [one for one in comparison.changed(CaseChange.MISSING) if not one.base.total]
-    if step := _run_all("base", comparison.base, comparison.left_out[0], absent):
+    run, left_out = comparison.base, comparison.left_out[0]
+    if step := _run_all("base", run, left_out, absent, comparison.unknown_sets):
         yield step
-    elif comparison.missing_base and comparison.base.run_id and base.reference is not None:
+    elif (
+        comparison.missing_base > left_out * max(1, run.num_runs)
+        and run.run_id
+        and base.reference is not None
+    ):
         source = _checkout(base, candidate, is_same=base.reference == candidate.reference)
         again = ", then store the baseline again" if is_baseline else ""
         yield f"get the missing verdicts of the base{source}{again}: {resume}"
 
 
-def _run_all(side: str, run: ComparedRun, left_out: int, absent: Sequence[ChangedCase]) -> str:
-    """Return how to get the verdicts of `absent` cases that a run does not have and that may have fallen; empty if there are none."""
-    causes = {
-        LEFT_OUT: "--limit, --tag, --failed, --changed-since or --shard",
-        unread_text(run.unread_sets): unread_text(run.unread_sets),
-    }
-    reasons = dict.fromkeys(causes[one.reason] for one in absent if one.reason in causes)
-    cases = count_text(left_out, "case")
-    return f"run the {side} on all cases: it left out {cases} ({'; '.join(reasons)})" if reasons else ""
+def _run_all(
+    side: str, run: ComparedRun, left_out: int, absent: Sequence[ChangedCase], unknown_sets: Collection[str]
+) -> str:
+    """Return how to get the verdicts of cases that a run left out; empty if that is not necessary.
+
+    It is if one of the `absent` cases may have fallen, or if the set of one could not be run: then no other command helps.
+    `unknown_sets`: the sets that the other run does not have either.
+    """
+    unread = unread_text(run.unread_sets)
+    causes = {LEFT_OUT: "--limit, --tag, --failed, --changed-since or --shard", unread: unread}
+    reasons = [*dict.fromkeys(causes[one.reason] for one in absent if one.reason in causes)]
+    if not reasons and left_out and run.unread_sets.keys() - {*unknown_sets}:
+        reasons = [unread]
+    if not reasons:
+        return ""
+    correct = f"correct {', '.join(run.unread_sets)}, and " if unread in reasons else ""
+    return f"{correct}run the {side} on all cases: it left out {count_text(left_out, 'case')} ({'; '.join(reasons)})"
 
 
 _LONGEST_CONFIG = 600

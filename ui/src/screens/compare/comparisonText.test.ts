@@ -42,10 +42,11 @@ describe("the sentence", () => {
   });
 
   it("counts what is different and what is not", () => {
-    const page = { same: 1037, cases: [changed("a"), changed("b"), changed("c", { change: "now_passes" })] } as ComparisonPage;
+    const page = { same: 1037, without_verdicts: 0, cases: [changed("a"), changed("b"), changed("c", { change: "now_passes" })] } as ComparisonPage;
     expect(changeSummary(page)).toBe("2 now fail, 1 now passes, 1,037 unchanged");
     expect(changeSummary({ ...page, same: 1 })).toBe("2 now fail, 1 now passes, 1 unchanged");
     expect(changeSummary({ ...page, same: 0 })).toBe("2 now fail, 1 now passes, 0 unchanged");
+    expect(changeSummary({ ...page, same: 3, without_verdicts: 2 })).toBe("2 now fail, 2 have missing verdicts, 1 now passes, 3 unchanged");
   });
 });
 

@@ -19,6 +19,7 @@ from proctor.analysis.compare.measure_table import (
 from proctor.analysis.compare.outcome_text import missing_texts, trials_text
 from proctor.reports.content.symbols import SHORTEST
 from proctor.schema.analysis.comparison import (
+    PASSED,
     CaseChange,
     Change,
     ChangedCase,
@@ -180,6 +181,8 @@ class ComparisonPage(PageModel):
     """Cases of both runs."""
     same: int
     """Cases of both runs that did not change."""
+    without_verdicts: int
+    """Cases of both runs that are not in `cases`, and of which verdicts are missing: it is unknown whether they changed."""
     more_cases: int | None
     more_trials: int | None
     measures: list[MeasuredLine]
@@ -213,13 +216,15 @@ def comparison_page(
             for name in names
         ]
 
+    without_verdicts = _without_verdicts(comparison)
     return copy_fields(
         ComparisonPage,
         comparison,
         base=sides[0],
         candidate=sides[1],
         general=_general(comparison),
-        same=max(0, comparison.pairs - len(comparison.cases)),
+        same=max(0, comparison.pairs - len(comparison.cases) - without_verdicts),
+        without_verdicts=without_verdicts,
         measures=[_measure(comparison, measure) for measure in comparison.measures],
         cases=[_case(case, places) for case in comparison.cases],
         only_base=lone(comparison.only_base),
@@ -231,6 +236,17 @@ def comparison_page(
         markdown=_markdown(comparison),
         command=_command(comparison, sides) + store,
     )
+
+
+def _without_verdicts(comparison: Comparison) -> int:
+    """Return how many cases of both runs lack a verdict in one of them, besides those that changed."""
+    known = sum(one.known for one in comparison.measures if one.name == PASSED)
+    changed = sum(not (_is_known(one.base) and _is_known(one.candidate)) for one in comparison.cases)
+    return max(0, comparison.pairs - known - changed)
+
+
+def _is_known(trials: Trials) -> bool:
+    return trials.rate is not None
 
 
 def difference_lines(differences: Sequence[RunDifference]) -> list[UnlikeLine]:
