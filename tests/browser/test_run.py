@@ -174,6 +174,10 @@ class TestARunThatIsOver:
         expect(chooser).to_have_text(re.compile(r"^2 more metrics –\s*Columns$"), use_inner_text=True)
         chooser.click()
         expect(page.get_by_text(", 2 in a window of this width")).to_be_visible()
+        page.set_viewport_size({"width": 390, "height": 844})
+        expect(chooser).to_have_text(re.compile(r"^4 more metrics –\s*Columns$"), use_inner_text=True)
+        expect(page.get_by_text(", none in a window of this width")).to_be_visible()
+        assert page.locator("[class*=undefined]").count() == 0
 
     def test_shows_by_what_it_was_judged_and_what_was_run(self, page: Page, site: Site) -> None:
         _open(page, site, "travel.flawed")

@@ -15,7 +15,7 @@ interface Props extends Omit<ComponentProps<"button">, "className" | "ref" | "ti
 export function Button({ look = "plain", busy = false, reading = false, disabled = false, children, action, does, title, ...rest }: Props) {
   const shortcut = useShortcut<HTMLButtonElement>({ action, does, title, reading, disabled });
   return (
-    <button type="button" {...rest} {...shortcut} className={`${styles.button} ${styles[look]}`} disabled={Boolean(disabled) || reading || busy} aria-busy={busy}>
+    <button type="button" {...rest} {...shortcut} className={`${styles.button} ${styles[look] ?? ""}`} disabled={Boolean(disabled) || reading || busy} aria-busy={busy}>
       {children}
     </button>
   );
@@ -24,7 +24,7 @@ export function Button({ look = "plain", busy = false, reading = false, disabled
 /** A way to another page that looks like a button. */
 export function LinkButton({ to, look = "plain", children, ...keys }: { to: string; look?: Look; children: React.ReactNode } & Shortcut) {
   return (
-    <Link href={to} {...useShortcut<HTMLAnchorElement>(keys)} className={`${styles.button} ${styles[look]}`}>
+    <Link href={to} {...useShortcut<HTMLAnchorElement>(keys)} className={`${styles.button} ${styles[look] ?? ""}`}>
       {children}
     </Link>
   );

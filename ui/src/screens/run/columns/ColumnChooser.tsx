@@ -25,13 +25,15 @@ export const ColumnChooser = memo(function ColumnChooser({ page, rows, hidden }:
   const { metrics } = page;
   const hasCosts = useMemo(() => rows.some(hasCost), [rows]);
   const chosen = named === null ? defaultColumns(page, hasCosts) : named.split(",").filter(Boolean);
-  const isFull = metrics.filter(({ name }) => chosen.includes(columnName(name))).length >= MOST_CHOSEN;
+  const shown = metrics.filter(({ name }) => chosen.includes(columnName(name))).length;
+  const isFull = shown >= MOST_CHOSEN;
   const toggle = (name: string, on: boolean) => setQuery({ cols: (on ? [...chosen, name] : chosen.filter((one) => one !== name)).join(",") || "," });
   if (metrics.length + Number(hasCosts) < 2) return null;
   return (
     <details ref={box} className={styles.chooser}>
       <summary {...shortcut}>
-        {hidden > 0 && <span className={styles.hidden}>{hidden} more {hidden === 1 ? "metric" : "metrics"} –</span>}
+        {hidden > 0 && <span className={styles.medium}>{hidden} more {hidden === 1 ? "metric" : "metrics"} –</span>}
+        {shown > 0 && <span className={styles.narrow}>{shown} more {shown === 1 ? "metric" : "metrics"} –</span>}
         <span>Columns</span>
       </summary>
       <fieldset className={`${styles.list} panel`}>
@@ -48,7 +50,8 @@ export const ColumnChooser = memo(function ColumnChooser({ page, rows, hidden }:
         )}
         <div className={styles.foot}>
           <span className="dim small">
-            {MOST_CHOSEN} metrics at most<span className={styles.hidden}>, {MOST_MEDIUM} in a window of this width</span>
+            {MOST_CHOSEN} metrics at most<span className={styles.medium}>, {MOST_MEDIUM} in a window of this width</span>
+            <span className={styles.narrow}>, none in a window of this width</span>
           </span>
           {named !== null && (
             <Button look="quiet" onClick={() => setQuery({ cols: null })}>
