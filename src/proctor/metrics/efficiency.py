@@ -1,7 +1,7 @@
 """What a trial cost: tool calls, model calls, tokens, seconds. Always reported, never deciding.
 
 Definitions are google-adk's. A value that was not reported differs from 0: a metric is not applicable to an invocation
-without any recorded value. A trial without any model call reported none; google-adk gives 0.
+without any recorded value.
 """
 
 from __future__ import annotations
@@ -28,7 +28,6 @@ REPORTED = {
 
 NO_TURNS = "there are no turns"
 NO_EVENTS = "no events were recorded"
-NO_MODEL_CALLS = "no model call was reported"
 NO_DURATION = "no duration was recorded"
 NO_USAGE = "no token usage was reported"
 
@@ -66,8 +65,7 @@ class ToolCallCount(_Informational):
 class InferenceCallCount(_Informational):
     """Model calls per invocation: events with token usage or a model's version; overall the mean where known.
 
-    As in google-adk, usage of 0 tokens counts as a call. The older form of recorded data has no events to count. Not applicable to
-    a trial that reports no call.
+    As in google-adk, usage of 0 tokens counts as a call. The older form of recorded data has no events to count.
     """
 
     facts = _facts("inference_call_count_v1", "Model calls per turn, if events were recorded.")
@@ -75,9 +73,6 @@ class InferenceCallCount(_Informational):
     def score(self, case: CaseView) -> MetricScore:
         """Return the score of each invocation and of the trial."""
         counts = [turn.model_calls for turn in case.turns]
-        if not any(counts):
-            missing = NO_MODEL_CALLS if 0 in counts else NO_EVENTS
-            return mean_score([Score(None, missing, None, True) for _ in counts])
         return mean_score(
             [Score(None, NO_EVENTS, None, True) if count is None else Score(float(count)) for count in counts]
         )

@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -164,7 +165,7 @@ def evaluation(*arguments: str) -> Result:
     return CliRunner().invoke(cli, ["eval", "agent.py", *arguments, "--store", "memory:"])
 
 
-def write_judged_project(criteria: dict[str, object], **settings: str) -> None:
+def write_judged_project(criteria: Mapping[str, object], **settings: str) -> None:
     """A project without a key of a model: an agent, a set, its config, a scripted judge, and settings."""
     write_set(Path("a.evalset.json"), case("one", "hello"))
     Path("agent.py").write_text(AGENT)

@@ -9,7 +9,6 @@ import proctor
 from proctor.agents.base import AgentInfo, Session
 from proctor.schema.evidence.event import Event
 from proctor.schema.format.content import Content, text_of
-from proctor.schema.results.score import MODEL_CALLS
 
 Json = dict[str, Any]
 
@@ -105,16 +104,10 @@ DURATION = "invocation_duration_v1"
 def metrics_of(results: list[Json], unknown: list[str]) -> dict[str, tuple[float | None, int, float | None]]:
     """Return score, status and threshold by name, as recorded; without times and what Proctor refuses in advance."""
     return {
-        one["metric_name"]: (_score(one), one["eval_status"], one.get("threshold"))
+        one["metric_name"]: (one.get("score"), one["eval_status"], one.get("threshold"))
         for one in results
         if one["metric_name"] not in (DURATION, *unknown)
     }
-
-
-def _score(result: Json) -> float | None:
-    """Return the recorded score; 0 model calls of agents that report none are unknown here."""
-    score: float | None = result.get("score")
-    return score or None if result["metric_name"] == MODEL_CALLS else score
 
 
 def metrics_here(

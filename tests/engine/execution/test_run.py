@@ -369,7 +369,7 @@ def test_passed_case_has_a_verdict_of_every_metric_and_scores_if_they_are_kept(k
         "response_match_score": ("passed", 1.0),
         "tool_trajectory_avg_score": ("passed", 1.0),
         "tool_call_count_v1": ("informational", 0.0),
-        "inference_call_count_v1": ("informational", None),
+        "inference_call_count_v1": ("informational", 0.0),
         "token_usage_v1": ("informational", None),
         "invocation_duration_v1": ("informational", metrics["invocation_duration_v1"].score),
     }

@@ -10,8 +10,8 @@ from proctor.reports.content.case_digest import Digest, against, mean_text, rate
 from proctor.reports.content.symbols import ASCII, UNICODE, marks_for, short_names
 from proctor.reports.terminal.run import TerminalReport
 from proctor.schema.evidence.trial import Failure
-from proctor.schema.results.run_result import CaseResult, Outcome, RunResult, SetSummary
-from proctor.schema.results.score import score_text
+from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, RunResult, SetSummary
+from proctor.schema.results.score import MODEL_CALLS, score_text
 from proctor.stats.intervals import Mean
 from tests.reports.sample_runs import (
     E,
@@ -266,3 +266,10 @@ def test_sets_of_one_file_name_are_distinguished_by_their_folders(
 
 def test_a_mean_and_its_error_have_one_notation() -> None:
     assert mean_text(Mean(5.98e7, 9_061_915.07, None, None, 3, 3), ASCII) == "5.98e+07 +/- 9.06e+06"
+
+
+def test_an_unknown_count_of_model_calls_reads_as_unknown() -> None:
+    calls = MetricVerdict(MODEL_CALLS, Outcome.INFORMATIONAL, 0.0)
+    assert [calls.text_of(score) for score in (None, 0.0, 2.0)] == ["", "-", "2.00"]
+    assert MetricVerdict("tool_call_count_v1", Outcome.INFORMATIONAL, 0.0).text_of(0.0) == "0.00"
+    assert against(calls, ASCII) == "-"

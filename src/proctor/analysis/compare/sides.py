@@ -23,7 +23,7 @@ from proctor.schema.analysis.comparison import (
     Trials,
 )
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, RunResult
-from proctor.schema.results.score import is_score
+from proctor.schema.results.score import is_counted
 
 if TYPE_CHECKING:
     from proctor.schema.evidence.trial import Trial
@@ -290,7 +290,7 @@ def brief(
             elif share := other / count if missing is None and count else missing:
                 shares[name] = share
         # a store has names of numbers that JSON cannot hold
-        if is_score(score) and of_metric != Outcome.ERROR:
+        if is_counted(score, name) and of_metric != Outcome.ERROR:
             scores[name] = score
     return BriefCase(
         outcome, _trials(passed, failed, other), count, scores | (figures or {}), _same_names(tuple(gating)),

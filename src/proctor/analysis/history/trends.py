@@ -12,7 +12,7 @@ from typing import Any
 from proctor.schema.analysis.comparison import PASSED, RunDifference
 from proctor.schema.analysis.history import CaseHistory, CasePoint, Course, MetricPoint, VerdictChange
 from proctor.schema.results.run_result import MetricVerdict
-from proctor.schema.results.score import Outcome, is_score
+from proctor.schema.results.score import MODEL_CALLS, Outcome, is_counted
 from proctor.stats.intervals import ClusteredMean, wilson
 
 BACK_AND_FORTH = 3
@@ -180,6 +180,7 @@ class MetricMeans:
                 and means is not None
                 and means.threshold == metric.get("threshold")
                 and metric["outcome"] != _ERROR
+                and (score or name != MODEL_CALLS)
             ):
                 means.scores[score] += 1
             elif score is not None:
@@ -187,7 +188,7 @@ class MetricMeans:
 
     def _add_unlike(self, name: str, metric: Mapping[str, Any]) -> None:
         score, threshold = float(metric["score"]), metric.get("threshold")
-        if metric["outcome"] != _ERROR and is_score(score):
+        if metric["outcome"] != _ERROR and is_counted(score, name):
             threshold = None if threshold is None else float(threshold)
             self._add(name, score, threshold, gate=metric.get("gate", True))
 
@@ -234,7 +235,7 @@ def of_trials(metric: MetricVerdict, bounds: Bounds | None = None) -> MetricPoin
     """Return the score of a metric for one case, with a confidence interval over its trials within the metric's `bounds`."""
     clusters = ClusteredMean()
     for score in metric.per_trial:
-        if score is not None and is_score(score.value):
+        if score is not None and is_counted(score.value, metric.name):
             clusters.add(score.value, 1)
     return _point(clusters, metric, metric.outcome, bounds)
 

@@ -14,6 +14,7 @@ from proctor.schema.results.score import (
     MetricScore,
     Outcome,
     TrialRule,
+    counted_values,
     mean,
     score_text,
 )
@@ -144,7 +145,7 @@ def decide_metric(
         outcome = _gating_outcome(bound, scores, values, missing, rule)
     else:
         outcome = Outcome.ERROR if failure else Outcome.INFORMATIONAL
-    average = mean(values) if values else None
+    average = mean(counted_values(values, bound.name)) if values else None
     verdict = MetricVerdict(bound.name, outcome, average, bound.threshold, bound.gate, "", scores, failure)
     verdict.reason = _metric_reason(bound, verdict)
     return verdict

@@ -17,7 +17,7 @@ from proctor.reports.content.summary import FLAKY_ATTENTION, attention, interval
 from proctor.reports.content.symbols import ASCII, Marks, short_names
 from proctor.schema.results.case_result import FaultRates, Repeats
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, RunResult, SetSummary
-from proctor.schema.results.score import MODEL_CALLS, TrialRule, is_score, score_text
+from proctor.schema.results.score import MODEL_CALLS, TrialRule, is_counted, score_text
 from proctor.stats.intervals import Mean
 
 TELLING = {Outcome.FAILED, Outcome.ERROR, Outcome.INCONCLUSIVE}
@@ -282,7 +282,7 @@ class Digest:
         self.case_warnings.add(case)
         for figure in _FIGURES:
             metric_of = case.metrics.get(figure.metric)
-            if metric_of is not None and is_score(metric_of.score):
+            if metric_of is not None and is_counted(metric_of.score, figure.metric):
                 total, count = self._figures.get(figure.metric, (0.0, 0))
                 self._figures[figure.metric] = (total + metric_of.score, count + 1)
 

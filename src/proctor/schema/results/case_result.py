@@ -13,7 +13,7 @@ from proctor.common.safe_text import clean, count_text
 from proctor.schema.evidence.simulated_user import FaultKind, UserFault, faults_in
 from proctor.schema.evidence.trial import Failure, Trial
 from proctor.schema.format.result import EvalStatus
-from proctor.schema.results.score import CONFIDENCE, MetricVerdict, Outcome, TrialRule, is_score
+from proctor.schema.results.score import CONFIDENCE, MetricVerdict, Outcome, TrialRule, is_counted
 from proctor.stats.intervals import ClusteredMean, Mean, pass_at, pass_hat, wilson
 
 
@@ -212,7 +212,7 @@ class Repeats:
         scores = {
             name: (metric.score, metric.scored)
             for name, metric in case.metrics.items()
-            if is_score(metric.score)
+            if is_counted(metric.score, name)
         }
         self.count(case, scores)
         if self._split:

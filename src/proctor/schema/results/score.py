@@ -125,6 +125,19 @@ def is_score(value: object) -> TypeGuard[float]:
 MODEL_CALLS = "inference_call_count_v1"
 
 
+def is_counted(value: object, metric: str) -> TypeGuard[float]:
+    """Return whether a score takes part in statistics of its metric: it can be a score, and it is known.
+
+    A count of 0 model calls is unknown, as the cost is: the agent reported no usage. google-adk's metric gives 0.
+    """
+    return is_score(value) and (metric != MODEL_CALLS or value != 0)
+
+
+def counted_values(values: Sequence[float], metric: str) -> Sequence[float]:
+    """Return the scores of trials of which the mean of a case is: those that are counted, or all if none is."""
+    return [value for value in values if is_counted(value, metric)] or values
+
+
 @dataclass(slots=True)
 class Score:
     """The score of one invocation."""
@@ -264,7 +277,7 @@ class MetricVerdict:
     name: str
     outcome: Outcome
     score: float | None = None
-    """The mean over the trials that have a score."""
+    """The mean over the trials that have a score which counts (`is_counted`); 0 model calls if no trial reported any."""
     threshold: float | None = None
     gate: bool = True
     """Whether this metric takes part in the verdict."""
@@ -277,11 +290,12 @@ class MetricVerdict:
 
     @property
     def counts(self) -> tuple[int, int]:
-        """The numbers of trials that have a score and that met the threshold."""
+        """The number of trials with a score that counts in the mean, and the number of those that met the threshold."""
         if self.counted is not None:
             return self.counted
         scores = [score.value for score in self.per_trial if score is not None and score.value is not None]
-        return len(scores), sum(self.threshold is not None and value >= self.threshold for value in scores)
+        values = counted_values(scores, self.name)
+        return len(values), sum(self.threshold is not None and value >= self.threshold for value in values)
 
     @property
     def is_missed(self) -> bool:
@@ -346,8 +360,8 @@ class MetricVerdict:
         return Outcome.PASSED if score.value >= self.threshold else Outcome.FAILED
 
     def text_of(self, score: float | None) -> str:
-        """Return one of its scores as text; empty for `None`."""
-        return score_text(score, self.threshold)
+        """Return one of its scores as text: empty for `None`, and `-` for one that is unknown (see `is_counted`)."""
+        return "-" if score == 0 and not is_counted(score, self.name) else score_text(score, self.threshold)
 
     def judge(self, score: Score) -> InvocationVerdict:
         """Compare one invocation's score with the threshold."""

@@ -21,7 +21,7 @@ from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.case_result import FaultRates, Repeats, ScoreRanges
 from proctor.schema.results.manifest import Judging, Manifest, RunState
 from proctor.schema.results.run_result import CaseResult, Outcome, RunResult, SetSummary
-from proctor.schema.results.score import is_score
+from proctor.schema.results.score import is_counted
 from proctor.web.pages.base import (
     MeanFigure,
     PassedShare,
@@ -79,7 +79,7 @@ class Figures:
         self.digest.add(case)
         for name, metric in case.metrics.items():
             counts = self.metrics.setdefault(name, Counter())
-            counts["scored"] += is_score(metric.score)
+            counts["scored"] += is_counted(metric.score, name)
             counts["missed"] += metric.is_missed
             counts["errors"] += metric.is_in_error
             self.gates[name] = self.gates.get(name, False) or metric.gate
