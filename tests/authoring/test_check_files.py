@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from proctor.authoring.check_files import check_files
-from proctor.errors import SetupError
+from proctor.errors import SetupError, SetupProblems
 from proctor.files.eval_sets.file_problems import FileCheck
 from proctor.runs.setup.prepare import prepare
 
@@ -347,6 +347,11 @@ def test_trials_that_can_decide_nothing(tmp_path: Path, trials: dict[str, Any], 
         problems = [(each.severity, each.field) for report in check_files(paths) for each in report.problems]
         assert problems == ([(severity, "trials")] if severity else [])
     assert ("decide nothing" in refused(files[0])) == bool(severity)
+
+
+def test_unknown_option_is_refused_with_the_known_one() -> None:
+    with pytest.raises(SetupProblems, match=r"allow_unknown_key.*allow_unknown_keys"):
+        check_files(["a.evalset.json"], allow_unknown_key=True)  # type: ignore[call-arg]  # what is tested
 
 
 def test_missing_config_is_reported_by_its_name(tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ from proctor.files.eval_sets.source import open_eval_set
 from proctor.files.text.problems import Problem, Severity
 from proctor.files.text.validation_messages import DocumentFinding, locate_message, near_key, resolve
 from proctor.metrics.builtin import METRICS as BUILT_IN
-from proctor.runs.arguments import EvaluateOptions
+from proctor.runs.arguments import EvaluateOptions, refuse_unknown_options
 from proctor.runs.load import Configs, trial_overrides
 from proctor.runs.setup.judge_and_user import JudgesOnDemand, UsersOnDemand, is_function
 from proctor.runs.setup.settings import engine_options, load_settings
@@ -53,7 +53,11 @@ def check_files(paths: Iterable[str | Path], **options: Unpack[EvaluateOptions])
     could not be run with, has a separate report. The options are those of `evaluate`; those that decide nothing before a
     run are ignored, and code of one's own is not loaded. With `allow_unknown_keys`, keys that
     state an expectation and that nothing reads are warnings; with `warnings_as_errors` every warning is an error.
+
+    Raises:
+        SetupProblems: an option that `evaluate` does not have.
     """
+    refuse_unknown_options(options, EvaluateOptions.__annotations__)
     file_options = {name: bool(options.get(name)) for name in ("allow_duplicate_ids", "allow_unknown_keys")}
     reports = [check_file(path, **file_options) for path in paths]
     reports += check_meaning(reports, options)
