@@ -5,7 +5,7 @@ import type { CaseRow } from "../../data/types";
 import { BlessScreen } from "./BlessScreen";
 
 const row = (position: number, strip: string, change: CaseRow["change"] = null) =>
-  ({ position, strip, change, eval_set_id: "set", eval_id: `case_${position}`, outcome: "failed", was: "failed", scores: {}, missed: [], errors: [], tags: [], tools: [], why: "", cost: null }) as unknown as CaseRow;
+  ({ position, strip, change, eval_set_id: "set", eval_id: `case_${position}`, outcome: "failed", was: "failed", scores: {}, missed: [], errors: [], tags: [], tools: [], why: "", cost: null, cost_text: "" }) as unknown as CaseRow;
 
 it("lists the cases as the run's table does: those that became worse first, then the lowest share of passed trials", async () => {
   const rows = [row(0, "ppf"), row(1, "fff"), row(2, "ppf", "worse"), row(3, "pff")];
