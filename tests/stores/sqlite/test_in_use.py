@@ -59,8 +59,8 @@ def test_reader_sees_later_writes_of_another_process(tmp_path: Path) -> None:
     open_sqlite_store(str(file)).close()
     reader = open_sqlite_store(str(file), read_only=True)
     writes = (
-        "import sys; from proctor.stores.sqlite.file import open_store; from tests.stores.sample_runs import write_run\n"
-        "store = open_store(sys.argv[1]); write_run(store, sys.argv[2], cases=40); store.close()"
+        "import sys; from proctor.stores.sqlite.file import open_sqlite_store; from tests.stores.sample_runs import write_run\n"
+        "store = open_sqlite_store(sys.argv[1]); write_run(store, sys.argv[2], cases=40); store.close()"
     )
     for number in range(4):
         run = f"run{number}"

@@ -380,10 +380,10 @@ import os, sys
 sys.path[:0] = [{source!r}, {root!r}]
 from pathlib import Path
 from proctor.errors import StoreError
-from proctor.stores.sqlite.file import open_store
+from proctor.stores.sqlite.file import open_sqlite_store
 from tests.stores.sample_runs import opened, write_run
-write_run(open_store("memory:"))  # late imports: only root may read where Python is, at times
-[one.trial for case in open_store("memory:").load("run1").cases for one in case.trials]
+write_run(open_sqlite_store("memory:"))  # late imports: only root may read where Python is, at times
+[one.trial for case in open_sqlite_store("memory:").load("run1").cases for one in case.trials]
 if os.geteuid() == 0:
     os.setgroups([]); os.setgid(65534); os.setuid(65534)
 path = Path({path!r})
