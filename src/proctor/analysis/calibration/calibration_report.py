@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict
 from functools import partial
 from typing import TextIO
 
@@ -45,8 +44,8 @@ def calibration_data(report: CalibrationReport) -> JsonObject:
         "pass_rate": {
             "verdicts": report.verdicts,
             "without_verdict": report.without_verdict,
-            "judged": _estimate_data(rate.apparent),
-            "corrected": _estimate_data(rate.corrected),
+            "judged": Figure.of(rate.apparent).model_dump(),
+            "corrected": Figure.of(rate.corrected).model_dump(),
             "unclipped": rate.unclipped,
         },
         "unjudged": [_label_text(label) for label in report.unjudged],
@@ -65,11 +64,6 @@ def calibration_data(report: CalibrationReport) -> JsonObject:
         **_people_data(report),
         "void": report.void,
     }
-
-
-def _estimate_data(estimate: Estimate) -> JsonObject:
-    """Return an estimate; all of it is null if its value is undefined."""
-    return asdict(estimate) if estimate.value is not None else dict.fromkeys(asdict(estimate))
 
 
 def _people_data(report: CalibrationReport) -> JsonObject:
