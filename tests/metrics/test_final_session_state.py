@@ -167,14 +167,14 @@ def surveyed(state: Any, *cases: Any) -> tuple[list[str], list[str]]:
     assert survey
     for stated in cases:
         survey.add_case(EvalCase(eval_id="c", conversation=[], final_session_state=stated))
-    return [*survey.problems()], [*survey.doubts()]
+    return [*survey.problems()], [*survey.warnings()]
 
 
 TEXT = {"match": "text"}
 
 
 @pytest.mark.parametrize(
-    ("state", "cases", "problem", "doubt"),
+    ("state", "cases", "problem", "warning"),
     [
         pytest.param({"n": TEXT}, [{"n": "a"}], "", "", id="stated"),
         pytest.param({"n": TEXT}, [{}, {"n": "a"}], "", "", id="stated by one of several"),
@@ -187,9 +187,9 @@ TEXT = {"match": "text"}
         pytest.param({"t.id": "ignore"}, [{"t": {"covers": 2}}], "", "", id="an ignored key that no case states, inside one that is"),
     ],
 )  # fmt: skip
-def test_unused_keys_are_reported(state: Any, cases: list[Any], problem: str, doubt: str) -> None:
-    problems, doubts = surveyed(state, *cases)
-    for messages, expected in ((problems, problem), (doubts, doubt)):
+def test_unused_keys_are_reported(state: Any, cases: list[Any], problem: str, warning: str) -> None:
+    problems, warnings = surveyed(state, *cases)
+    for messages, expected in ((problems, problem), (warnings, warning)):
         assert bool(messages) == bool(expected)
         assert expected in "".join(messages)
 

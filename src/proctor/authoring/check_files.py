@@ -67,7 +67,7 @@ def check_files(paths: Iterable[str | Path], **options: Unpack[EvaluateOptions])
 
 
 def check_meaning(reports: Sequence[FileCheck], options: EvaluateOptions) -> list[FileCheck]:
-    """Add to `reports` what a run of their sets would refuse or doubt; returns those of further configs that would stop it."""
+    """Add to `reports` what a run of their sets would refuse or warn about; returns those of further configs that would stop it."""
     meaning = _Meaning(reports, options)
     meaning.check_sets()
     _refuse_empty_sets(reports)
@@ -139,7 +139,7 @@ class _Meaning:
         """Plan a run of the sets, and put into each report what is wrong with its file."""
         planned = [*self._planned_sets()]
         try:
-            self._doubts_of(make_plan(planned, self._options))
+            self._warnings_of(make_plan(planned, self._options))
         except SetupProblems as refused:
             for file in dict.fromkeys(problem.file for problem in refused.problems):
                 self._add_problems(
@@ -171,9 +171,9 @@ class _Meaning:
             self._without_code[id(config)] = without_code(config)
         return self._without_code[id(config)]
 
-    def _doubts_of(self, plan: Plan) -> None:
-        for doubt in plan.doubts:
-            self._add_problems(self._report(doubt.file), [doubt], "warning")
+    def _warnings_of(self, plan: Plan) -> None:
+        for warning in plan.criteria_warnings:
+            self._add_problems(self._report(warning.file), [warning], "warning")
         for chosen in plan.sets:
             origin, file = chosen.summary.config_source, chosen.source.label or ""
             self._assertions_of(chosen, self._report(file))
@@ -227,8 +227,8 @@ class _Meaning:
         of_trials = problems_of_trials(config, config.rule_for(num_runs), num_runs)
         for problem in [*bound.problems, *_paths(config), *of_trials]:
             report.problems += _in_config(document, problem, "error")
-        for doubt in bound.doubts:
-            report.problems += _in_config(document, doubt, "warning")
+        for warning in bound.warnings:
+            report.problems += _in_config(document, warning, "warning")
 
     def _add_problems(
         self, report: FileCheck, problems: Sequence[SetupError], severity: Severity = "error"

@@ -72,8 +72,8 @@ class CaseContent:
     version: str
     position: int
     line: int
-    findings: list[DocumentFinding] = field(default_factory=list)
-    """What is doubtful in it, by its path."""
+    warnings: list[DocumentFinding] = field(default_factory=list)
+    """Its warnings, by path."""
 
 
 @dataclass(slots=True)
@@ -113,8 +113,8 @@ def read_case(source: EvalSetFile, eval_id: str) -> CaseContent:
     """
     index = _position(source, eval_id)
     value = source.value(index)
-    _, _, doubtful = read_edited_case(value)
-    return CaseContent(eval_id, value, version_of(value), index, source.line(index), doubtful)
+    _, _, warnings = read_edited_case(value)
+    return CaseContent(eval_id, value, version_of(value), index, source.line(index), warnings)
 
 
 def preview(file: ListedFile, eval_id: str, value: object) -> EditPreview:
@@ -142,14 +142,14 @@ def replace_case(
     """
     with lock_folder(file.path):
         source = _with_version(file, eval_id, version)
-        doubtful = _warnings_about(value, source, eval_id)
+        warnings = _warnings_about(value, source, eval_id)
         index = _position(source, eval_id)
         before = text_of_file(file.path)
         edited = with_case(file.path, source, before, index, value)
         write_edit(file.path, before, edited, comments_may_go=comments_may_go)
         new_id = require_case(value)[0].eval_id
         if file.form != "yaml" and new_id == eval_id:  # it was read again already at its position
-            return CaseContent(eval_id, value, version_of(value), index, source.line(index), doubtful)
+            return CaseContent(eval_id, value, version_of(value), index, source.line(index), warnings)
         written = read_set(file)
         return read_case(written, written.ids()[index])
 
@@ -215,23 +215,23 @@ def _position(source: EvalSetFile, eval_id: str) -> int:
 
 def _warnings_about(value: object, source: EvalSetFile, eval_id: str) -> list[DocumentFinding]:
     """Return the warnings about a case that replaces `eval_id`."""
-    case, doubtful = require_case(value)
+    case, warnings = require_case(value)
     if case.eval_id not in {
         eval_id,
         eval_id.rpartition("#")[0],
     }:  # `x#2` is how the second `x` of a set is called
         require_new_case_id(case.eval_id)
         _require_free(source, case)
-    return doubtful
+    return warnings
 
 
 def require_case(value: object) -> tuple[EvalCase, list[DocumentFinding]]:
-    """A case that can be written, and what is doubtful in it."""
+    """A case that can be written, and its warnings."""
     require_writable(value)
-    case, wrong, doubtful = read_edited_case(value)
+    case, errors, warnings = read_edited_case(value)
     if case is None:
-        raise NotACaseError(wrong)
-    return case, doubtful
+        raise NotACaseError(errors)
+    return case, warnings
 
 
 def require_writable(value: object) -> None:
@@ -301,27 +301,27 @@ _OPTION = re.compile(r"`(\w+)`")
 class CheckedCase:
     """The problems of a case, each with its path."""
 
-    wrong: list[DocumentFinding] = field(default_factory=list)
+    errors: list[DocumentFinding] = field(default_factory=list)
     """Problems that prevent saving."""
     refused: list[DocumentFinding] = field(default_factory=list)
     """Expectations that cannot be checked: the case can be saved, but not run."""
-    doubtful: list[DocumentFinding] = field(default_factory=list)
+    warnings: list[DocumentFinding] = field(default_factory=list)
 
 
 def check_case(value: object, path: Path | None = None) -> CheckedCase:
     """Check a case as a run does, independent of its metrics: expectations, rules, schema, final state.
 
-    `path`: the file of its set; by that file's config, a case that asserts nothing is doubtful, too.
+    `path`: the file of its set; by that file's config, a case that asserts nothing is a warning, too.
     """
     try:
-        case, doubtful = require_case(value)
+        case, warnings = require_case(value)
     except NotACaseError as error:
-        return CheckedCase(wrong=error.findings)
+        return CheckedCase(errors=error.findings)
     unasserted = [] if path is None else assertion_findings(case, path)
     problems = dict.fromkeys(case_problems(case, checks_of(())))
     return CheckedCase(
         refused=[_at_its_field(locate_message(one, value), value) for one in problems],
-        doubtful=[*doubtful, *unasserted],
+        warnings=[*warnings, *unasserted],
     )
 
 

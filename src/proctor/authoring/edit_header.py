@@ -34,8 +34,8 @@ class HeadContent:
     value: Header
     """As plain data, in the file's own spelling; of YAML in the words of the format."""
     version: str
-    findings: list[DocumentFinding]
-    """What is doubtful in it."""
+    warnings: list[DocumentFinding]
+    """Its warnings."""
 
 
 def head_of(file: ListedFile) -> HeadContent:
@@ -56,9 +56,9 @@ def preview_head(file: ListedFile, value: Header) -> EditPreview:
         EvalFileError: the file cannot be read, or not be changed in place.
     """
     source, before = read_set(file), text_of_file(file.path)
-    doubtful = _warnings_about(source, read_header_of_file(file.path, source, before), value)
+    warnings = _warnings_about(source, read_header_of_file(file.path, source, before), value)
     edited = with_header(file.path, source, before, value)
-    return EditPreview(before, edited.text, edited.lost_comments, doubtful)
+    return EditPreview(before, edited.text, edited.lost_comments, warnings)
 
 
 def replace_head(
@@ -92,7 +92,7 @@ def _content(source: EvalSetFile, head: Header) -> HeadContent:
 
 def _warnings_about(source: EvalSetFile, before: Header, value: Any) -> list[DocumentFinding]:
     require_writable(value)
-    wrong, doubtful = header_findings(source, before, value)
-    if wrong:
-        raise NotAHeadError(wrong, "these keys are not valid in this set")
-    return doubtful
+    errors, warnings = header_findings(source, before, value)
+    if errors:
+        raise NotAHeadError(errors, "these keys are not valid in this set")
+    return warnings

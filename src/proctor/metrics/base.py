@@ -134,7 +134,7 @@ class Survey(Protocol):
         """Return why the criterion is pointless for all cases seen: configuration errors."""
         return ()
 
-    def doubts(self) -> Iterable[str]:
+    def warnings(self) -> Iterable[str]:
         """Return warnings: parts of the criterion that match no case, or only some of the cases."""
         return ()
 

@@ -148,7 +148,7 @@ class StateSurvey:
                 f"nothing.{hints} Give the matcher a `value`, or state the key in `final_session_state` of a case"
             )
 
-    def doubts(self) -> Iterator[str]:
+    def warnings(self) -> Iterator[str]:
         """Yield keys that are probably misspelled."""
         for path, expects in self._paths.items():
             if path in self._unstated and (self._hint(path) or not expects):

@@ -215,9 +215,9 @@ def _read_inline(
     from proctor.files.keys.key_findings import keys_of_set, refuse_keys
 
     if isinstance(entry, EvalSet):
-        misread, doubtful = keys_of_set(entry)
+        misread, unknown_keys = keys_of_set(entry)
         refuse_keys([] if allow_unknown_keys else misread)
-        return (_rename_duplicates(entry) if allow_duplicate_ids else entry), [*misread, *doubtful]
+        return (_rename_duplicates(entry) if allow_duplicate_ids else entry), [*misread, *unknown_keys]
     opened = open_eval_set_text(_text(entry), _NAME, allow_duplicate_ids=allow_duplicate_ids)
     errors, warnings = opened.split_warnings(allow_unknown_keys=allow_unknown_keys)
     if errors:
@@ -278,7 +278,7 @@ ADK_RS_SOURCE = f"adk-rs's criteria {NO_CONFIG}"
 
 
 class Configs:
-    """Find and read the configs of a run; collect errors in `problems` and doubts in `warnings`."""
+    """Find and read the configs of a run; collect errors in `problems` and warnings in `warnings`."""
 
     def __init__(
         self,
@@ -336,8 +336,8 @@ class Configs:
         key = str(path)
         if key not in self._read:
             try:
-                self._read[key], doubts, doubled = load_config_strictly(path)
-                self.warnings += [doubt.without_severity for doubt in doubts]
+                self._read[key], warnings, doubled = load_config_strictly(path)
+                self.warnings += [warning.without_severity for warning in warnings]
                 if doubled:
                     self._problems.append(refusal_of(doubled))
             except SetupError as problem:
@@ -357,7 +357,8 @@ class Configs:
         self._problems += [SetupError(f"{CONFIG_OBJECT}: {slip.one_line}") for slip in slips]
         if not slips:
             self.warnings += [
-                f"{CONFIG_OBJECT}: {doubt.one_line}" for doubt in config_findings(config, dict(config_like))
+                f"{CONFIG_OBJECT}: {warning.one_line}"
+                for warning in config_findings(config, dict(config_like))
             ]
         return config
 

@@ -89,7 +89,7 @@ class Users(Protocol):
         """Return the reasons why the user of a case cannot be simulated; empty if it can."""
         ...
 
-    def doubts(self, config: EvalConfig) -> list[str]:
+    def warnings(self, config: EvalConfig) -> list[str]:
         """Return warnings about the configuration of the simulator."""
         ...
 

@@ -68,7 +68,7 @@ class RunUsers:
             problems.append(prefixed)
         return problems
 
-    def doubts(self, config: EvalConfig) -> list[str]:
+    def warnings(self, config: EvalConfig) -> list[str]:
         """Return a warning for each setting that the model ignores."""
         simulator = _simulator(config)
         if self._function is not None or "model_configuration" not in simulator.model_fields_set:

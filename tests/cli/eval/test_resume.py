@@ -694,7 +694,7 @@ def test_run_scored_with_other_criteria_resumes(project: Path) -> None:
 @pytest.mark.nightly
 @pytest.mark.slow  # starts and interrupts runs
 def test_a_run_keeps_its_time_and_its_warnings_when_it_is_judged_again(project: Path) -> None:
-    """What was doubtful about the criteria goes with the criteria."""
+    """The warnings about the criteria go with the criteria."""
     (project / "test_config.json").write_text('{"criteria": {"response_match_score": 0.5}, "nonsense": 1}')
     (project / "other.json").write_text('{"criteria": {"response_match_score": 0.6}}')
     stopped_by_a_limit(project)

@@ -154,11 +154,11 @@ def test_a_criterion_that_is_about_no_case_is_refused(
         plan_of(cases[0], {**TEXT, **criteria}, *cases[1:])
     assert problem in str(caught.value)
     plan = plan_of(cases[0], {**TEXT, **criteria}, *cases[1:], only=["c0"])
-    assert problem in "".join(plan.warnings), "of a part of the cases it is only doubtful"
+    assert problem in "".join(plan.warnings), "of a part of the cases it is only a warning"
 
 
 @pytest.mark.parametrize(
-    ("criteria", "cases", "doubt"),
+    ("criteria", "cases", "warning"),
     [
         pytest.param(TURN_3, [{}, THREE], "is about turn 3, which 1 of 2 cases do not have", id="some have the turn"),
         pytest.param(TURN_3, [THREE, THREE], "", id="all have it"),
@@ -171,11 +171,11 @@ def test_a_criterion_that_is_about_no_case_is_refused(
     ],
 )  # fmt: skip
 def test_warning_about_some_cases_names_them(
-    criteria: dict[str, Any], cases: list[dict[str, Any]], doubt: str
+    criteria: dict[str, Any], cases: list[dict[str, Any]], warning: str
 ) -> None:
     warnings = "".join(plan_of(cases[0], {**TEXT, **criteria}, *cases[1:]).warnings)
-    assert doubt in warnings
-    assert bool(doubt) == bool(warnings)
+    assert warning in warnings
+    assert bool(warning) == bool(warnings)
 
 
 def test_a_run_of_some_cases_can_be_judged_again(tmp_path: Path) -> None:

@@ -226,5 +226,5 @@ def test_duplicate_value_of_a_config_is_reported_when_it_is_loaded(tmp_path: Pat
     path.write_text(
         '{"criteria": {"response_match_score": 0.9},\n "criteria": {"tool_trajectory_avg_score": 0.1}}'
     )
-    _, (doubt,) = load_config(path)
-    assert str(doubt).startswith(f"{path}:2:2: warning: the key “criteria” appears twice in one object")
+    _, (warning,) = load_config(path)
+    assert str(warning).startswith(f"{path}:2:2: warning: the key “criteria” appears twice in one object")

@@ -214,7 +214,7 @@ def test_duplicate_ids_are_distinguished_where_they_are_allowed(tmp_path: Path) 
 # --- check -------------------------------------------------------------------------------------------------------------
 
 
-def test_check_finds_what_is_doubtful(tmp_path: Path) -> None:
+def test_check_reports_warnings(tmp_path: Path) -> None:
     slip = json.dumps(case("a", conversation=[turn(final_respons=content("x"))]))
     header = '{"eval_set_id": "s", "evalSetId2": 1, "creationTimestamp": 0}'
     report = check_file(written(tmp_path, lines("# mine", header, slip, B[:-1] + ', "eval_id": "b"}')))

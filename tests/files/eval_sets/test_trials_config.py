@@ -46,10 +46,10 @@ def refused(folder: Path, trials: Any) -> str:
     ids=repr,
 )
 def test_valid_values(tmp_path: Path, trials: Any, num_runs: int | None, rule: TrialRule | None) -> None:
-    config, doubts = load_config(written(tmp_path, trials))
+    config, warnings = load_config(written(tmp_path, trials))
     assert config.rule == rule
     assert (config.trials.num_runs if config.trials else None) == num_runs
-    assert doubts == []
+    assert warnings == []
 
 
 @pytest.mark.parametrize(
@@ -109,8 +109,8 @@ def test_a_slip_of_the_key_itself_is_an_error(tmp_path: Path, key: str) -> None:
 def test_misplaced_key_of_trials_is_reported(tmp_path: Path, key: str) -> None:
     path = tmp_path / "test_config.json"
     path.write_text(json.dumps({"criteria": CRITERIA, key: 1}), encoding="utf-8")
-    _, doubts = load_config(path)
-    assert [(doubt.message, doubt.hint) for doubt in doubts] == [
+    _, warnings = load_config(path)
+    assert [(warning.message, warning.hint) for warning in warnings] == [
         ("unknown key; nothing reads it", "put it into `trials`")
     ]
 

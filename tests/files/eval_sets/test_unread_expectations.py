@@ -293,8 +293,8 @@ def test_another_unknown_key_is_a_warning(tmp_path: Path, where: Where, key: str
     _, (warning,) = opened.split_warnings(allow_unknown_keys=False)
     assert warning.field.endswith(key)
     assert "unknown key" in warning.message
-    misread, doubtful = keys_of_set(load_eval_set(opened.label))
-    assert (misread, len(doubtful)) == ([], 1)
+    misread, unknown_keys = keys_of_set(load_eval_set(opened.label))
+    assert (misread, len(unknown_keys)) == ([], 1)
 
 
 @pytest.mark.parametrize(

@@ -102,7 +102,7 @@ def test_duplicate_trial_is_read_once_with_a_warning(tmp_path: Path) -> None:
     (recorded,) = read_runs(path)
     (case,) = recorded.cases()
     assert [trial.number for trial in case.result.trials] == [0, 1]
-    assert case.doubt == "one of its trials appears twice (lines 1, 3, 2, 4)"
+    assert case.contradiction == "one of its trials appears twice (lines 1, 3, 2, 4)"
 
 
 def test_lines_may_be_in_any_order(tmp_path: Path) -> None:

@@ -88,8 +88,8 @@ def test_a_name_that_differs_by_one_letter_is_a_warning(kind: Any, key: str, sta
     metric = kind(BaseCriterion(threshold=1.0, **options))
     survey = metric.survey()
     survey.add_case(case(stated, "delete_user"))
-    [doubt] = survey.doubts()
-    assert "Did you mean `delete_user`?" in doubt
+    [warning] = survey.warnings()
+    assert "Did you mean `delete_user`?" in warning
     assert [*survey.problems(), *metric.check(case(stated, "delete_user"))] == []
 
 

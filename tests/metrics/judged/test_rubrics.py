@@ -255,10 +255,10 @@ def test_rounded_threshold_is_reported(threshold: float, total: int, meant: str 
     assert (None if found is None else str(found)) == meant
 
 
-def test_doubts_name_the_fraction_and_rubrics_that_nothing_reads() -> None:
+def test_warnings_name_the_fraction_and_rubrics_that_nothing_reads() -> None:
     survey = metric(rubric("a"), rubric("b"), rubric("c"), threshold=0.67).survey()
     survey.add_case(case_of([rubric("x")]))
-    threshold, untyped = survey.doubts()
+    threshold, untyped = survey.warnings()
     assert 'write "2/3"' in threshold
     assert "1 case(s) state rubrics without `type`" in untyped
     assert '"type": "FINAL_RESPONSE_QUALITY"' in untyped

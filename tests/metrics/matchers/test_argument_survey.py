@@ -25,7 +25,7 @@ def case(*calls: dict[str, Any]) -> EvalCase:
     "name", ["tool_trajectory_avg_score", "trajectory_recall", "trajectory_superset_match"]
 )
 @pytest.mark.parametrize(
-    ("arguments", "doubts"),
+    ("arguments", "warnings"),
     [
         pytest.param({"book_table": {"date": "date"}}, [], id="expected"),
         pytest.param({"book_table": {"guest.name": "text"}}, [], id="a path"),
@@ -38,11 +38,11 @@ def case(*calls: dict[str, Any]) -> EvalCase:
         pytest.param({"*": {"gest": "text"}}, ["arguments.*.gest: no expected call has the argument 'gest'. Did you mean 'guest'?"], id="a slip for every tool"),
     ],
 )  # fmt: skip
-def test_what_no_case_expects(name: str, arguments: Any, doubts: list[str]) -> None:
+def test_what_no_case_expects(name: str, arguments: Any, warnings: list[str]) -> None:
     survey = METRICS.get(name)(BaseCriterion(threshold=1.0, arguments=arguments)).survey()
     survey.add_case(case())
     survey.add_case(case(*CALLS))
-    assert ([*survey.problems()], [*survey.doubts()]) == ([], doubts)
+    assert ([*survey.problems()], [*survey.warnings()]) == ([], warnings)
 
 
 def test_no_survey_without_matchers() -> None:
@@ -51,7 +51,7 @@ def test_no_survey_without_matchers() -> None:
 
 
 @pytest.mark.parametrize(
-    ("tool_args", "problems", "doubts"),
+    ("tool_args", "problems", "warnings"),
     [
         ({"book": ["covers"]}, [], []),
         ({"book": ["covers", "guest.name"]}, [], []),
@@ -61,14 +61,14 @@ def test_no_survey_without_matchers() -> None:
         ({"boook": "exact"}, [], ["tool_args.boook: no case expects a call of 'boook'. Did you mean 'book'?"]),
     ],
 )  # fmt: skip
-def test_unknown_path_compares_nothing(tool_args: Any, problems: list[str], doubts: list[str]) -> None:
+def test_unknown_path_compares_nothing(tool_args: Any, problems: list[str], warnings: list[str]) -> None:
     """Null is null on both sides: with a slip every call would be the same as every other."""
     criterion = BaseCriterion.model_validate({"threshold": 1, "args": "ignore", "tool_args": tool_args})
     survey = METRICS.get("trajectory_superset_match")(criterion).survey()
     calls: Calls = [("book", {"covers": 2, "guest": {"name": "Ada"}})]
     survey.add_case(EvalCase(eval_id="c", conversation=[turn("x", calls)]))
     assert [*survey.problems()] == problems
-    assert [*survey.doubts()] == doubts
+    assert [*survey.warnings()] == warnings
 
 
 def test_by_hand_it_is_warned_about() -> None:

@@ -192,7 +192,7 @@ def test_matchers_for_the_final_state_in_the_criterion() -> None:
 
 
 @pytest.mark.parametrize(("tool", "warned"), [("bok", True), ("book", False), ("*", False), ("pay", False)])
-def test_matchers_for_a_tool_that_the_agent_does_not_declare_are_doubted(tool: str, warned: bool) -> None:
+def test_matchers_for_a_tool_that_the_agent_does_not_declare_give_a_warning(tool: str, warned: bool) -> None:
     tools = [{"function_declarations": [{"name": "book"}]}]
     details = {"agent_details": {"x": {"name": "x", "tool_declarations": tools}}}
     case = view([turn("a", [("book", {"n": 1})], app_details=details)], [turn("a", [("pay", {"n": 1})])])

@@ -107,16 +107,20 @@ def test_correct_schema_is_accepted(document: dict[str, Any]) -> None:
     assert not Schema(document, strict=True).unknown
 
 
-@pytest.mark.parametrize(("document", "doubts"), UNKNOWN, ids=repr)
-def test_unknown_keywords_are_a_warning_before_the_run(document: dict[str, Any], doubts: list[str]) -> None:
+@pytest.mark.parametrize(("document", "warnings"), UNKNOWN, ids=repr)
+def test_unknown_keywords_are_a_warning_before_the_run(document: dict[str, Any], warnings: list[str]) -> None:
     survey = ResponseSchema(BaseCriterion(threshold=1, schema=document)).survey()
     assert survey is not None
-    messages = [*survey.doubts()]
-    assert all(each.startswith(f"schema: {doubt}") for each, doubt in zip(messages, doubts, strict=True))
+    messages = [*survey.warnings()]
+    assert all(
+        each.startswith(f"schema: {warning}") for each, warning in zip(messages, warnings, strict=True)
+    )
     own = ResponseSchema().survey()
     assert own is not None
     own.add_case(EvalCase.model_validate({"eval_id": "c", "conversation": [], "response_schema": document}))
-    assert [each.partition(": ")[0] for each in own.doubts()] == ["response_schema of case 'c'"] * len(doubts)
+    assert [each.partition(": ")[0] for each in own.warnings()] == ["response_schema of case 'c'"] * len(
+        warnings
+    )
     assert not [*own.problems()]
 
 

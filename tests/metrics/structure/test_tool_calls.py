@@ -293,7 +293,7 @@ def test_criterion_without_effect_is_reported_before_the_run() -> None:
         {"name": "j", "input_schema": {"type": "object", "properties": {}}},
     ]
     survey = METRICS.get("tool_schema")(BaseCriterion(threshold=1.0, declarations=declarations)).survey()
-    first, second, *others = survey.doubts()
+    first, second, *others = survey.warnings()
     assert [each.split(" declares nothing")[0] for each in others] == [
         "declarations: 'h'",
         "declarations: 'i'",

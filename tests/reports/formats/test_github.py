@@ -82,11 +82,11 @@ def test_passed_case_has_no_line_and_a_flaky_one_warns() -> None:
 
 
 def test_every_warning_of_the_run_and_of_its_scores_is_one() -> None:
-    doubtful = good("a")
-    [score] = doubtful.metrics["response_match_score"].per_trial
+    with_warning = good("a")
+    [score] = with_warning.metrics["response_match_score"].per_trial
     assert score is not None
     score.per_invocation[0].warning = "the reference is empty"
-    result = run(doubtful)
+    result = run(with_warning)
     result.warnings = ["sets/a.json:3:5: an unknown key", "key sk-proj-0123456789abcdef"]
     found = [(fields["title"], text) for level, fields, text in annotations(result) if level == "warning"]
     assert [title for title, _ in found] == [f"Proctor: {result.agent}"] * 3

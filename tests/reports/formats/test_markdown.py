@@ -129,12 +129,12 @@ def test_flaky_cases_and_warnings_are_folded() -> None:
     flaky = case("wobbly", P, trials=[trial(0, P), trial(1, F)])
     flaky.missed = "trial 2: covers 0.00 < 1"
     result = run(flaky)
-    result.warnings.append("a doubt")
+    result.warnings.append("a warning")
     text = text_of(result)
     shown = page(text)
     assert "- `booking/wobbly`: 1 of 2 trials passed (50 %" in text
     assert "flaky; `trial 2: covers 0.00 < 1`" in text
-    assert "a doubt" in shown.quiet
+    assert "a warning" in shown.quiet
 
 
 @pytest.mark.slow

@@ -76,7 +76,7 @@ def test_a_span_that_came_twice_counts_once(tmp_path: Path) -> None:
     whole = request(weather())
     traced = read_conversations([written(tmp_path / "t.jsonl", whole, whole)])
     assert [brief(turn) for turn in traced.conversations[0].turns] == [EVENTS]
-    assert traced.doubts == ["4 span(s) came more than once and count once"]
+    assert traced.warnings == ["4 span(s) came more than once and count once"]
 
 
 # --- conversations and turns --------------------------------------------------------------------------------------------
@@ -394,7 +394,7 @@ def test_calls_without_the_span_of_their_agent_are_reported(tmp_path: Path) -> N
     orphan["parentSpanId"] = "b99999"
     traced = read_conversations([written(tmp_path / "t.jsonl", request(orphan))])
     assert brief(traced.conversations[0].turns[0]) == [("agent", "Hello.")]
-    assert traced.doubts == [
+    assert traced.warnings == [
         "1 span(s) of models and tools lack the span around them: is that all of the trace?"
     ]
 
@@ -402,7 +402,7 @@ def test_calls_without_the_span_of_their_agent_are_reported(tmp_path: Path) -> N
 def test_an_agent_that_another_service_called_is_whole(tmp_path: Path) -> None:
     called = weather()
     called["parentSpanId"] = "b99999"
-    assert read_conversations([written(tmp_path / "t.jsonl", request(called))]).doubts == []
+    assert read_conversations([written(tmp_path / "t.jsonl", request(called))]).warnings == []
 
 
 def test_a_span_that_never_ended_is_cut_off(tmp_path: Path) -> None:
@@ -449,7 +449,7 @@ def test_spans_that_enclose_themselves_are_not_lost(tmp_path: Path) -> None:
     one["parentSpanId"], other["parentSpanId"] = other["spanId"], one["spanId"]
     traced = read_conversations([written(tmp_path / "t.jsonl", request(one, other))])
     assert ("root", "done") in brief(traced.conversations[0].turns[0])
-    assert traced.doubts == ["1 span(s) enclose themselves; they are taken as the outermost"]
+    assert traced.warnings == ["1 span(s) enclose themselves; they are taken as the outermost"]
 
 
 @pytest.mark.slow

@@ -192,7 +192,7 @@ def test_unread_files_of_a_folder_are_reported(tmp_path: Path) -> None:
     (tmp_path / "a-1.jsonl.gz").write_bytes(b"")
     (tmp_path / "README.md").write_bytes(b"")
     left = f"{tmp_path / 'a-1.jsonl.gz'}, {tmp_path / 'yesterday'}"
-    assert read_conversations([tmp_path]).doubts == [f"not read, though there may be traces in it: {left}"]
+    assert read_conversations([tmp_path]).warnings == [f"not read, though there may be traces in it: {left}"]
 
 
 @pytest.mark.parametrize("attributes", ['{"gen_ai.operation.name": "exec', "[]", "5"])
@@ -232,7 +232,7 @@ def test_two_spans_of_one_id_are_both_read_and_no_evidence(tmp_path: Path) -> No
         assert ("root", "delete", {}) in brief(turn)
         assert turn.failure is not None
         assert f"two spans have the id {asks['spanId']!r}" in turn.failure.message
-        assert traced.doubts == ["1 span(s) have the id of another span: whose they are is not certain"]
+        assert traced.warnings == ["1 span(s) have the id of another span: whose they are is not certain"]
 
 
 def test_span_exported_before_its_end_gives_the_same(tmp_path: Path) -> None:
@@ -240,7 +240,7 @@ def test_span_exported_before_its_end_gives_the_same(tmp_path: Path) -> None:
     begun = {**next(flat([whole])), "name": "begun", "inside": [], **WITHOUT_END}
     traced = read_conversations([written(tmp_path / "t.jsonl", request(begun), request(whole))])
     assert traced.conversations[0].failure is None
-    assert traced.doubts == ["1 span(s) came more than once and count once"]
+    assert traced.warnings == ["1 span(s) came more than once and count once"]
 
 
 # --- attributes ---------------------------------------------------------------------------------------------------------

@@ -207,12 +207,12 @@ def _noted(client: TestClient, value: Any) -> dict[str, dict[str, str]]:
         ({"final_response": {"parts": [{"text": "hello"}]}}, None),
     ],
 )
-def test_a_case_that_asserts_nothing_is_doubtful(
+def test_a_case_that_asserts_nothing_is_a_warning(
     client: TestClient, broken: Path, stated: Any, message: str | None
 ) -> None:
     turn = {"user_content": {"parts": [{"text": "hi"}]}, **stated}
-    doubtful = _noted(client, {"eval_id": "x", "conversation": [turn]})["doubtful"]
-    assert [text.split(":")[0].split(",")[0] for text in doubtful.values()] == ([message] if message else [])
+    warnings = _noted(client, {"eval_id": "x", "conversation": [turn]})["warnings"]
+    assert [text.split(":")[0].split(",")[0] for text in warnings.values()] == ([message] if message else [])
 
 
 @pytest.mark.parametrize(
@@ -233,11 +233,11 @@ def test_what_a_run_would_refuse_is_reported_at_its_field(
 ) -> None:
     value = {"eval_id": "x", "conversation": [{"user_content": {"parts": [{"text": "hi"}]}}], **more}
     found = _noted(client, value)
-    assert found["wrong"] == {}
+    assert found["errors"] == {}
     assert reported in found["refused"][pointer]
 
 
 def test_an_invalid_case_is_reported(client: TestClient, broken: Path) -> None:
     found = _noted(client, {"eval_id": "x", "conversation": [{}], "tagz": 1})
-    assert "user_content" in found["wrong"]["/conversation/0"]
+    assert "user_content" in found["errors"]["/conversation/0"]
     assert broken.read_text() == BROKEN

@@ -1970,12 +1970,12 @@ export interface components {
          * @description The problems of a case that is being edited.
          */
         CaseChecked: {
-            /** Wrong */
-            wrong: components["schemas"]["FieldNote"][];
+            /** Errors */
+            errors: components["schemas"]["FieldNote"][];
             /** Refused */
             refused: components["schemas"]["FieldNote"][];
-            /** Doubtful */
-            doubtful: components["schemas"]["FieldNote"][];
+            /** Warnings */
+            warnings: components["schemas"]["FieldNote"][];
         };
         /**
          * CaseExtras
@@ -2069,8 +2069,8 @@ export interface components {
             lines: components["schemas"]["DiffLine"][];
             /** Lost */
             lost: string[];
-            /** Doubtful */
-            doubtful: components["schemas"]["FieldNote"][];
+            /** Warnings */
+            warnings: components["schemas"]["FieldNote"][];
         };
         /**
          * CaseRefusal
@@ -2167,8 +2167,8 @@ export interface components {
             version: string;
             /** Value */
             value: unknown;
-            /** Doubtful */
-            doubtful: components["schemas"]["FieldNote"][];
+            /** Warnings */
+            warnings: components["schemas"]["FieldNote"][];
         };
         /**
          * CaseVersion
@@ -2672,8 +2672,8 @@ export interface components {
             why_not: string;
             /** Value */
             value: unknown;
-            /** Doubtful */
-            doubtful: components["schemas"]["FieldNote"][];
+            /** Warnings */
+            warnings: components["schemas"]["FieldNote"][];
             /** Personas */
             personas: string[];
         };
@@ -2718,8 +2718,8 @@ export interface components {
             version: string;
             /** Value */
             value: unknown;
-            /** Doubtful */
-            doubtful: components["schemas"]["FieldNote"][];
+            /** Warnings */
+            warnings: components["schemas"]["FieldNote"][];
         };
         /**
          * EvalSetList

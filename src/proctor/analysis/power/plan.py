@@ -50,7 +50,7 @@ class Sample:
     decides: bool
     others: int
     """The number of metrics that decide in addition to pass and fail."""
-    doubts: Sequence[str] = ()
+    warnings: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,7 +103,7 @@ def size_for(sample: Sample, request: SizeAsked, took: TrialTook) -> MeasureSize
         [_row(size, request.detect, count, took) for count in request.trials],
         detectable=smallest_drop(size, len(means), trials),
         more_trials=next(trials_for(size, request.detect, len(means)), None),
-        notes=[*sample.doubts, *notes],
+        notes=[*sample.warnings, *notes],
         more_cases=size.cases(request.detect, trials),
         case_rate=_case_rate(sample.cases, trials, request) if is_rate else None,
     )  # fmt: skip
@@ -369,12 +369,12 @@ class _RunScores:
             if not (values := self.values.get(name)):
                 problems.append(self._unknown(name))
                 continue
-            reach, doubts = self._reach(name)
+            reach, warnings = self._reach(name)
             if problem := self._impossible(name, request.detect, reach):
                 problems.append(SetupError(problem))
                 continue
             decides = name == PASSED or self.gating.get(name, False)
-            yield Sample(name, values, reach, decides, others, doubts)
+            yield Sample(name, values, reach, decides, others, warnings)
         if problems:
             raise SetupProblems(problems)
 

@@ -111,9 +111,9 @@ def _survey_lines(survey: AdkSurvey) -> Iterator[str]:
 
 def _file_lines(report: FileCheck) -> Iterator[str]:
     errors = [problem for problem in report.problems if problem.severity == "error"]
-    doubts = len(report.problems) - len(errors)
+    warnings = len(report.problems) - len(errors)
     cases = f"  {count_text(report.cases, 'case')}" if report.cases else ""
-    state = "cannot be used" if errors else "fine" if not doubts else f"{doubts} warnings"
+    state = "cannot be used" if errors else "fine" if not warnings else f"{warnings} warnings"
     yield f"FILE     {report.file}  {report.kind}{cases}  {state}"
     yield from (f"         {problem}" for problem in errors[:MOST_PROBLEMS])
     if len(errors) > MOST_PROBLEMS:

@@ -114,7 +114,7 @@ def record(
 
 
 def _report(added: Added) -> None:
-    """Show what is doubtful about the new cases, else what they catch."""
+    """Show the warnings about the new cases, else what they catch."""
     show_problems(added.warnings)
     if not added.warnings:
         show_audit(added.path, added.cases)

@@ -129,13 +129,13 @@ def show(traces: tuple[str, ...], *, as_json: bool) -> None:
 
     traced = read_conversations(traces)
     if as_json:
-        data = {"conversations": [_data(one) for one in traced.conversations], "doubts": traced.doubts}
+        data = {"conversations": [_data(one) for one in traced.conversations], "warnings": traced.warnings}
         click.echo(clean_json(json.dumps(data, ensure_ascii=False, indent=2)))
         return
     for conversation in traced.conversations:
         print_lines(_lines(conversation))
-    for doubt in traced.doubts:
-        notify(doubt)
+    for warning in traced.warnings:
+        notify(warning)
     if not traced.conversations:
         notify("there is no span of an agent, a model or a tool in it")
 

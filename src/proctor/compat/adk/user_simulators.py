@@ -77,7 +77,7 @@ class ProvidedUsers:
             )
         ]
 
-    def doubts(self, config: EvalConfig) -> list[str]:
+    def warnings(self, config: EvalConfig) -> list[str]:
         """Nothing is known of it."""
         return []
 

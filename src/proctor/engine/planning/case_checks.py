@@ -173,13 +173,13 @@ class CriterionSurvey:
         fit = f"The criterion of {self.metric.name!r} does not fit"
         return [self._error(problem, f"{fit}: {problem}.") for problem in self.survey.problems()]
 
-    def doubts(self) -> list[SetupError]:
+    def warnings(self) -> list[SetupError]:
         """Return the warnings of the survey; if it saw a part of the cases only, its problems are warnings, too."""
-        warnings = [*self.survey.doubts()]
+        texts = [*self.survey.warnings()]
         if self.is_partial:
             problems = self.survey.problems()
-            warnings = [f"{each} (of the cases that were chosen)" for each in (*problems, *warnings)]
-        return [self._error(each, f"{self.metric.name}: {each}") for each in warnings]
+            texts = [f"{each} (of the cases that were chosen)" for each in (*problems, *texts)]
+        return [self._error(each, f"{self.metric.name}: {each}") for each in texts]
 
     def _error(self, part: str, message: str) -> SetupError:
         error = CriterionError(f"{self.source}: {message}")
@@ -213,9 +213,9 @@ class Surveys:
         """Return the problems, for which the run is refused."""
         return [each for look in self._looks.values() if not look.is_partial for each in look.problems()]
 
-    def doubts(self) -> list[SetupError]:
+    def warnings(self) -> list[SetupError]:
         """Return the warnings."""
-        return [each for look in self._looks.values() for each in look.doubts()]
+        return [each for look in self._looks.values() for each in look.warnings()]
 
 
 # --- Expectations of cases that one metric reads: their mistakes, and those that no metric of the run reads -----------
@@ -354,13 +354,13 @@ class UserProblems:
         """Return each problem with the first case that has it, and the number of such cases."""
         return self._found.values()
 
-    def doubts(self, source: str) -> list[SetupError]:
+    def warnings(self, source: str) -> list[SetupError]:
         """Return the warnings about the simulator; `source` is the source of the config."""
         if self._users is None or not self._has_scenarios or self._found:
             return []
-        doubts = []
-        for warning in self._users.doubts(self._config):
-            doubt = SetupError(f"{source}: user_simulator_config: {warning}")
-            doubt.file, doubt.path, doubt.parts = source, ("user_simulator_config",), [warning]
-            doubts.append(doubt)
-        return doubts
+        warnings = []
+        for text in self._users.warnings(self._config):
+            warning = SetupError(f"{source}: user_simulator_config: {text}")
+            warning.file, warning.path, warning.parts = source, ("user_simulator_config",), [text]
+            warnings.append(warning)
+        return warnings

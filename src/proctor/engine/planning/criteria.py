@@ -38,7 +38,7 @@ class Bound:
     metrics: list[BoundMetric]
     skipped: dict[str, str]
     problems: list[SetupError]
-    doubts: list[SetupError] = field(default_factory=list)
+    warnings: list[SetupError] = field(default_factory=list)
     """Warnings about the criteria; the run begins anyway."""
     left_out: list[BoundMetric] = field(default_factory=list)
     """The metrics of `skipped`. Only their facts are read: whether a case asserts something for one of them."""
@@ -154,7 +154,7 @@ def _append(
             _set_judge(bound_metric, options, bound)
         bound.metrics.append(bound_metric)
         if criterion is not None:
-            bound.doubts += [_doubt(name, warning) for warning in idle_options(metric.facts, criterion)]
+            bound.warnings += [_warning(name, text) for text in idle_options(metric.facts, criterion)]
     except SetupError as problem:
         problem.path = ("criteria", name)
         bound.problems.append(problem)
@@ -209,10 +209,10 @@ class OmittedMetric:
         raise NotImplementedError(case.eval_id)
 
 
-def _doubt(name: str, warning: str) -> SetupError:
-    doubt = CriterionError(f"{name}: {warning}")
-    doubt.path, doubt.parts = ("criteria", name), [warning]
-    return doubt
+def _warning(name: str, text: str) -> SetupError:
+    warning = CriterionError(f"{name}: {text}")
+    warning.path, warning.parts = ("criteria", name), [text]
+    return warning
 
 
 def _build(name: str, criterion: BaseCriterion | None, options: RunOptions, custom: Any) -> Metric | None:
@@ -238,7 +238,7 @@ def _build(name: str, criterion: BaseCriterion | None, options: RunOptions, cust
 def _set_judge(metric: BoundMetric, options: RunOptions, bound: Bound) -> None:
     choice = choose_judges(metric.metric, options.judges)
     metric.judge, metric.judge_code = choice.model, choice.code
-    bound.doubts += [_doubt(metric.name, note) for note in choice.notes]
+    bound.warnings += [_warning(metric.name, note) for note in choice.notes]
 
 
 # --- The order of metrics that need the scores of others --------------------------------------------------------------

@@ -56,7 +56,7 @@ class Plan:
     num_runs: int
     """Trials of a case; the largest number if sets differ (`SetPlan.num_runs`)."""
     warnings: list[str] = field(default_factory=list)
-    doubts: list[SetupError] = field(default_factory=list)
+    criteria_warnings: list[SetupError] = field(default_factory=list)
     """The warnings that concern the criteria, with their places; they are in `warnings`, too."""
     shares: list[str] = field(default_factory=list)
     """The share of the cases that this run has, if other shards have the rest."""
@@ -103,10 +103,17 @@ def make_plan(
     if errors:
         raise SetupProblems(_without_duplicates(errors))
     most = max((plan.num_runs for plan in plans), default=options.num_runs or 1)
-    doubts = _without_duplicates(
-        [*itertools.chain.from_iterable(plan.doubts for plan in plans), *surveys.doubts()]
+    criteria_warnings = _without_duplicates(
+        [*itertools.chain.from_iterable(plan.warnings for plan in plans), *surveys.warnings()]
     )
-    return Plan(plans, most, [*_doubts(plans), *map(str, doubts)], doubts, shared, [*skip_notes(plans)])
+    return Plan(
+        plans,
+        most,
+        [*_texts_of_warnings(plans), *map(str, criteria_warnings)],
+        criteria_warnings,
+        shared,
+        [*skip_notes(plans)],
+    )
 
 
 _NEEDS_ONE_DECIDER = ("until_decided", "against", "fail_fast", "max_failures")
@@ -149,13 +156,15 @@ def _share_notes(plans: Sequence[SetPlan], options: RunOptions) -> list[str]:
     return [shard_text(options.shard, here, elsewhere)] if options.shard and elsewhere else []
 
 
-def _doubts(plans: Sequence[SetPlan]) -> list[str]:
+def _texts_of_warnings(plans: Sequence[SetPlan]) -> list[str]:
     """Return the warnings about rules, about keys that no metric reads and about assertions, each once."""
     of_rules = (
-        f"{plan.summary.config_source}: {doubt}"
+        f"{plan.summary.config_source}: {warning}"
         for plan in plans
         if plan.rule
-        for doubt in filter(None, (check(plan.rule, plan.num_runs) for check in (too_few_trials, loose_rate)))
+        for warning in filter(
+            None, (check(plan.rule, plan.num_runs) for check in (too_few_trials, loose_rate))
+        )
     )
     return list(dict.fromkeys([*of_rules, *_unread(plans), *assertion_warnings(plans)]))
 
@@ -188,7 +197,9 @@ def _plan_set(
     errors += _find_unsupported(entry)
     num_runs = entry.num_runs or trials_per_case(entry.config, options)
     summary = _summary(entry, bound, num_runs)
-    plan = SetPlan(entry.source, summary, bound.metrics, entry.config, num_runs=num_runs, doubts=bound.doubts)
+    plan = SetPlan(
+        entry.source, summary, bound.metrics, entry.config, num_runs=num_runs, warnings=bound.warnings
+    )
     summary.rule = plan.rule
     errors += [
         _in_config(problem, entry) for problem in problems_of_trials(entry.config, plan.rule, num_runs)
@@ -215,7 +226,7 @@ def _plan_set(
             errors += [in_case(problem, entry.source, index) for problem in problems]
     errors += _without_gate(entry, undecided, bound.skipped)
     errors += _user_problems(entry, unplayed)
-    plan.doubts = [*plan.doubts, *unplayed.doubts(entry.config_source)]
+    plan.warnings = [*plan.warnings, *unplayed.warnings(entry.config_source)]
     summary.cases = len(plan.cases)
     return plan
 

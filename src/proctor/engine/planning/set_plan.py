@@ -168,7 +168,7 @@ class SetPlan:
     """What its cases assert; `None` in a plan that is made of recorded evidence alone."""
     unread: Counter[str] = field(default_factory=Counter)
     """Key that no metric reads -> how many cases state it."""
-    doubts: Sequence[SetupError] = ()
+    warnings: Sequence[SetupError] = ()
     """Warnings about the criteria."""
     rule: TrialRule | None = field(init=False)
     """What share of a case's trials must pass; `None`: every metric's mean over them decides."""

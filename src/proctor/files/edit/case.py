@@ -31,7 +31,7 @@ class EditedText:
 
 
 def read_edited_case(value: object) -> tuple[EvalCase | None, list[DocumentFinding], list[DocumentFinding]]:
-    """Return the case of a JSON value (`None` if it is not a case), its errors and its doubts."""
+    """Return the case of a JSON value (`None` if it is not a case), its errors and its warnings."""
     try:
         case, _ = read_case(value)
     except ValidationError as error:

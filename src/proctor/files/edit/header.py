@@ -55,9 +55,9 @@ def read_header_of_file(path: Path, source: EvalSetFile, text: str) -> Header:
 def header_findings(
     source: EvalSetFile, before: Header, value: Header
 ) -> tuple[list[DocumentFinding], list[DocumentFinding]]:
-    """Return the errors and the doubts of `value` as the new header; `before` is the present one."""
+    """Return the errors and the warnings of `value` as the new header; `before` is the present one."""
     own = {key: item for key, item in value.items() if key not in _CASES}
-    header, errors, doubts = read_header(own, source.label, needs_id=source.kind is DocumentKind.EVAL_SET)
+    header, errors, warnings = read_header(own, source.label, needs_id=source.kind is DocumentKind.EVAL_SET)
     errors = [*errors, *_keys_of_other_kinds(source, value)]
     if not errors and (
         header.eval_set_id != source.eval_set_id or _IDS & before.keys() > _IDS & value.keys()
@@ -68,7 +68,7 @@ def header_findings(
                 f"the id of a set cannot be changed here: runs and baselines refer to {source.eval_set_id!r}",
             )
         ]
-    return errors, [*doubts, *unknown_in(header, value)]
+    return errors, [*warnings, *unknown_in(header, value)]
 
 
 def _keys_of_other_kinds(source: EvalSetFile, value: Header) -> Iterator[DocumentFinding]:

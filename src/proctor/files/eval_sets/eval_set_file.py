@@ -219,7 +219,7 @@ class EvalSetFile:
         self.other_warnings: list[Problem] = []
         self.misread: list[Problem] = []
         """Unknown keys, as warnings, that probably state an expectation: a verdict is refused."""
-        self.doubtful: list[Problem] = []
+        self.unknown_keys: list[Problem] = []
         """Other unknown keys, as warnings."""
         self.duplicate_keys: list[Problem] = []
         """Duplicate keys, as warnings, in objects of the format: a verdict is refused."""
@@ -233,8 +233,8 @@ class EvalSetFile:
 
     @property
     def warnings(self) -> list[Problem]:
-        """All doubts about the file."""
-        return [*self.other_warnings, *self.duplicate_keys, *self.misread, *self.doubtful]
+        """All warnings about the file."""
+        return [*self.other_warnings, *self.duplicate_keys, *self.misread, *self.unknown_keys]
 
     def split_warnings(self, *, allow_unknown_keys: bool) -> tuple[list[Problem], list[Problem]]:
         """Return, as errors, the warnings that rule out a verdict, and the other warnings."""
@@ -415,7 +415,7 @@ def _finding(path: Path_, name: str, first: Problem, new_id: str | None) -> Docu
 def read_header(
     fields: dict[str, object], name: str, *, needs_id: bool = True
 ) -> tuple[EvalSet, list[DocumentFinding], list[DocumentFinding]]:
-    """Return the set without its cases, its errors, and its doubts."""
+    """Return the set without its cases, its errors, and its warnings."""
     warnings: list[DocumentFinding] = []
     if not fields.keys() & {"eval_set_id", "evalSetId", "id"}:
         fallback = set_id_of(name)

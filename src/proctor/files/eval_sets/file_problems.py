@@ -1,4 +1,4 @@
-"""Report everything that is wrong or doubtful in a file, without running anything."""
+"""Report all errors and warnings of a file, without running anything."""
 
 from __future__ import annotations
 
@@ -280,23 +280,23 @@ def _check_config(document: Document, report: FileCheck) -> None:
 def _check_scenarios(document: Document, report: FileCheck) -> None:
     scenarios = load.read_scenarios(document)
     report.cases = len(scenarios.scenarios)
-    report.problems += [*document.warnings, *_doubts(document, scenarios)]
+    report.problems += [*document.warnings, *_warnings(document, scenarios)]
     if not report.cases:
         report.problems += problems_at(document, [DocumentFinding((), "no scenarios")], "warning")
 
 
-def _doubts(document: Document, model: WireModel) -> list[Problem]:
+def _warnings(document: Document, model: WireModel) -> list[Problem]:
     refusals = adk_refusals(model, document.value)
-    doubts = [*islice(chain(unknown_in(model, document.value), refusals), _MAX_WARNINGS)]
+    warnings = [*islice(chain(unknown_in(model, document.value), refusals), _MAX_WARNINGS)]
     return [
-        *problems_at(document, [each for each in doubts if each.is_misread], "error"),
-        *problems_at(document, [each for each in doubts if not each.is_misread], "warning"),
+        *problems_at(document, [each for each in warnings if each.is_misread], "error"),
+        *problems_at(document, [each for each in warnings if not each.is_misread], "warning"),
     ]
 
 
 def _check_session_input(document: Document, report: FileCheck) -> None:
     session = load.read_session_input(document)
-    report.problems += [*document.warnings, *_doubts(document, session)]
+    report.problems += [*document.warnings, *_warnings(document, session)]
 
 
 def _check_results(document: Document, report: FileCheck) -> None:

@@ -82,7 +82,7 @@ def lines_in(data: Bytes) -> Iterator[JsonLine]:
 class LineWalk:
     """One pass over a set. Iterate over it for (index, value) of each case; `spans` then contains their positions.
 
-    `problems` contains the errors of single lines, `warnings` the doubts.
+    `problems` contains the errors of single lines, `warnings` the warnings.
     """
 
     def __init__(self, data: Bytes) -> None:

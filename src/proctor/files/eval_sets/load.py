@@ -1,4 +1,4 @@
-"""Read the other files of the format: configs with what is doubtful in them, scenarios, session inputs, results."""
+"""Read the other files of the format: configs with their warnings, scenarios, session inputs, results."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ _Model = TypeVar("_Model", bound=WireModel)
 
 
 def load_config(path: str | Path, *, label: str = "") -> tuple[EvalConfig, list[Problem]]:
-    """Read a `test_config.json`; with it what is doubtful: unknown keys, keys given twice, what is not supported.
+    """Read a `test_config.json`; with its warnings: unknown keys, keys given twice, what is not supported.
 
     Raises:
         EvalFileError: it is not a config, or one of its keys is misspelled; with every problem and its position.
     """
-    config, doubts, duplicates = load_config_strictly(path, label=label)
-    return config, [*duplicates, *doubts]
+    config, warnings, duplicates = load_config_strictly(path, label=label)
+    return config, [*duplicates, *warnings]
 
 
 def load_config_strictly(
@@ -61,21 +61,21 @@ def load_config_strictly(
 ) -> tuple[EvalConfig, list[Problem], list[Problem]]:
     """As `load_config`, with the duplicate keys (as warnings) as a separate list."""
     document = read_document(Path(path), label)
-    config, doubts = read_config(document)
+    config, warnings = read_config(document)
     duplicates = duplicate_keys_in_document(document, is_config=True).of_format
-    return config, [doubt for doubt in doubts if doubt not in duplicates], duplicates
+    return config, [warning for warning in warnings if warning not in duplicates], duplicates
 
 
 def read_config(document: Document) -> tuple[EvalConfig, list[Problem]]:
     """As `load_config`, for a document that was already read."""
     config = read_model(document, EvalConfig, "an eval config", {DocumentKind.CONFIG, DocumentKind.UNKNOWN})
-    doubts = [
+    warnings = [
         *document.warnings,
         *problems_at(document, config_findings(config, document.value), "warning"),
     ]
     if slips := misspelled_keys(config):
-        raise file_error([*problems_at(document, slips), *doubts])
-    return config, doubts
+        raise file_error([*problems_at(document, slips), *warnings])
+    return config, warnings
 
 
 def load_scenarios(path: str | Path, *, label: str = "") -> ConversationScenarios:
@@ -129,7 +129,7 @@ def read_model(
         ) from None
 
 
-# --- doubts about a readable config -----------------------------------------------------------------------------------
+# --- Warnings about a readable config ---------------------------------------------------------------------------------
 
 
 _KEYS = (*CONFIG_KEYS, "trials")  # the last is Proctor's own, and does not make a document a config
@@ -152,7 +152,7 @@ _COMMENT_KEYS = ("_comment", "_documentation", "description", "$schema")
 
 
 def config_findings(config: EvalConfig, value: dict[str, object]) -> list[DocumentFinding]:
-    """Return all doubts about a config; `value` is its document."""
+    """Return all warnings about a config; `value` is its document."""
     return [
         *_unknown_keys(config, value),
         *_unsupported_features(config, value),

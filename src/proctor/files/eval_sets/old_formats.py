@@ -66,7 +66,7 @@ def open_old_set(document: Document, document_kind: DocumentKind, digest: Callab
 def _add_key_problems(opened: EvalSetFile, document: Document, document_kind: DocumentKind) -> None:
     """Add the unknown keys, up to a limit of each kind."""
     findings = list(old_key_findings(document.value, document_kind))
-    for is_misread, problems in ((True, opened.misread), (False, opened.doubtful)):
+    for is_misread, problems in ((True, opened.misread), (False, opened.unknown_keys)):
         of_kind = [each for each in findings if each.is_misread is is_misread]
         problems.extend(problems_at(document, of_kind[:LISTED], "warning"))
 

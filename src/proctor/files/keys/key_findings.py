@@ -255,7 +255,7 @@ class Collector:
     ) -> EvalSetFile:
         """Return the set whose header is `fields`, with the problems of header and cases at their positions."""
         header_keys = [] if self._has_free_keys else list(set_key_findings(fields))
-        header, errors, doubts = read_header(fields, label, needs_id=kind is DocumentKind.EVAL_SET)
+        header, errors, warnings = read_header(fields, label, needs_id=kind is DocumentKind.EVAL_SET)
         opened = EvalSetFile(label, header, cases, content_hash, kind)
         opened.case_ids = self._ids
         broken: list[tuple[int, Sequence[DocumentFinding]]] = [*self._errors[:_MAX_BROKEN]]
@@ -263,8 +263,8 @@ class Collector:
             message = f"this and {more - 1} more cases have problems, too"
             broken.append((self._errors[_MAX_BROKEN][0], [DocumentFinding((), message)]))
         opened.errors += cases.problems(broken, "error", errors)
-        opened.other_warnings += cases.problems(self._warnings[:_MAX_BROKEN], "warning", doubts)
-        for is_misread, problems in ((True, opened.misread), (False, opened.doubtful)):
+        opened.other_warnings += cases.problems(self._warnings[:_MAX_BROKEN], "warning", warnings)
+        for is_misread, problems in ((True, opened.misread), (False, opened.unknown_keys)):
             of_header = [each for each in header_keys if each.is_misread is is_misread]
             problems.extend(cases.problems(self._keys[is_misread], "warning", of_header))
         return opened
@@ -412,7 +412,7 @@ UNKNOWN_KEYS_ALLOWED = "`--allow-unknown-keys` (allow_unknown_keys) accepts such
 
 
 def keys_of_models(cases: Iterable[EvalCase], label: str = "") -> tuple[list[str], list[str]]:
-    """Return the errors and the doubts about unknown keys of cases that were made in Python."""
+    """Return the errors and the warnings about unknown keys of cases that were made in Python."""
     messages: dict[bool, list[str]] = {True: [], False: []}
     for index, case in enumerate(cases):
         for finding in key_findings(case, None):
@@ -426,10 +426,10 @@ def keys_of_models(cases: Iterable[EvalCase], label: str = "") -> tuple[list[str
 def keys_of_set(eval_set: EvalSet) -> tuple[list[str], list[str]]:
     """Return the same for a set with its cases."""
     label = f"eval set {eval_set.eval_set_id!r}: "
-    misread, doubtful = keys_of_models(eval_set.eval_cases, label)
+    misread, unknown_keys = keys_of_models(eval_set.eval_cases, label)
     for finding in set_key_findings(eval_set.model_extra or {}):
-        (misread if finding.is_misread else doubtful).append(f"{label}{finding.one_line}")
-    return misread, doubtful
+        (misread if finding.is_misread else unknown_keys).append(f"{label}{finding.one_line}")
+    return misread, unknown_keys
 
 
 def refuse_keys(misread: Sequence[str]) -> None:

@@ -183,7 +183,7 @@ def _case(lines: list[tuple[_Where, LineForm]]) -> RecordedCase:
         case.metrics[name] = metric.verdict(name, [score.score_of() if score else None for score in scores])
     case.trials = [line.result() for line in trials]
     passed = verdict.pass_rate.passed if verdict.pass_rate else None
-    return RecordedCase(case, None, verdict.trials, passed, _doubt(lines, len(trials)))
+    return RecordedCase(case, None, verdict.trials, passed, _contradiction(lines, len(trials)))
 
 
 def _without_duplicates(lines: list[tuple[_Where, LineForm]]) -> list[LineForm]:
@@ -192,7 +192,7 @@ def _without_duplicates(lines: list[tuple[_Where, LineForm]]) -> list[LineForm]:
     return [trials[number] for number in sorted(trials)]
 
 
-def _doubt(lines: list[tuple[_Where, LineForm]], trials: int) -> str:
+def _contradiction(lines: list[tuple[_Where, LineForm]], trials: int) -> str:
     first, numbers = lines[0][1], ", ".join(str(where.line) for where, _ in lines[:5])
     ids = {(line.eval_set_id, line.eval_id) for _, line in lines}
     if len(ids) > 1 or any(line.case != first.case for _, line in lines):
@@ -212,12 +212,12 @@ class _Run:
         self._run = RunResult("")
         self._places = _Places()
         self._seen = _Numbers()
-        self._doubts: dict[str, None] = {}
+        self._contradictions: dict[str, None] = {}
 
     def take(self, line: HeadForm | LineForm, number: int, at: int) -> None:
         run = self._run
         if line.run != self._totals:
-            self._doubts[f"line {number} contradicts earlier lines about the run"] = None
+            self._contradictions[f"line {number} contradicts earlier lines about the run"] = None
         if line.started_at and not 0 < run.started_at <= line.started_at:
             run.started_at = line.started_at
         if line.eval_set_id is None:
@@ -246,4 +246,6 @@ class _Run:
         self._run.sets = list(self._sets.values())
         totals = Totals(self._totals.outcome, self._totals.counts)
         cases = partial(_cases, path, self._places)
-        return RecordedRun(LINES, self._run, cases, totals=totals, doubts=list(self._doubts)[:1])
+        return RecordedRun(
+            LINES, self._run, cases, totals=totals, contradictions=list(self._contradictions)[:1]
+        )

@@ -104,7 +104,11 @@ def _run_of_report(run: RunForm) -> RecordedRun:
     )
     totals = Totals(run.outcome, run.counts) if run.outcome is not None and run.counts is not None else None
     return RecordedRun(
-        REPORT, head, lambda: map(_case_of_report, run.cases), totals=totals, doubts=[*_duplicates(run)]
+        REPORT,
+        head,
+        lambda: map(_case_of_report, run.cases),
+        totals=totals,
+        contradictions=[*_duplicates(run)],
     )
 
 

@@ -44,7 +44,7 @@ class RecordedCase:
     """The stated number of trials; `None` if the file does not state it."""
     passed: int | None = None
     """The stated number of passed trials."""
-    doubt: str = ""
+    contradiction: str = ""
     """A contradiction that was found when the case was read."""
 
 
@@ -62,7 +62,7 @@ class RecordedRun:
     """The criteria by set and metric, if the file contains them."""
     totals: Totals | None = None
     """`None` for ADK's files, which state no totals."""
-    doubts: list[str] = field(default_factory=list)
+    contradictions: list[str] = field(default_factory=list)
     """Contradictions that were found when the file was read."""
 
     @property

@@ -31,7 +31,7 @@ START = Place(1, 1)
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One error or doubt about a file.
+    """One error or warning about a file.
 
     `field` is the path inside the document (`eval_cases[3].eval_id`); it is empty for the document as a whole and for a
     syntax error. `hint` states what to do next and may be empty.

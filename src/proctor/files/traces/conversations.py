@@ -85,7 +85,7 @@ class Traced:
     """The conversations in some trace files."""
 
     conversations: list[TracedConversation]
-    doubts: list[str]
+    warnings: list[str]
     """Problems of the files as a whole."""
 
 
@@ -102,10 +102,10 @@ def conversations_of(forest: Forest) -> Traced:
     """Return the conversations in some spans, in the order of their starts."""
     reader = Reader()
     conversations = [_conversation(group, reader) for group in groups_of(forest, reader)]
-    return Traced(conversations, list(_doubts(forest)))
+    return Traced(conversations, list(_warnings(forest)))
 
 
-def _doubts(forest: Forest) -> Iterable[str]:
+def _warnings(forest: Forest) -> Iterable[str]:
     if forest.doubled:
         yield f"{forest.doubled} span(s) came more than once and count once"
     if lone := sum(

@@ -142,7 +142,7 @@ class Guards:
         """The declared tools."""
         return tools_of_trial(self._case, self._declarations)
 
-    def doubts(self, guards: Iterable[Guard], also: Iterable[CallPattern] = ()) -> str:
+    def warning(self, guards: Iterable[Guard], also: Iterable[CallPattern] = ()) -> str:
         """Return the names that are probably misspelled; `also` are patterns that are not guards. Usually empty.
 
         Raises:

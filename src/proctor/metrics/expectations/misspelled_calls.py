@@ -180,24 +180,24 @@ class NameSurvey:
         self._names = list(dict.fromkeys(names))
         self._stated_by = stated_by
         self._known: set[str] = set()
-        self._doubts: dict[str, None] = {}
+        self._warnings: dict[str, None] = {}
 
     def add_case(self, case: EvalCase) -> None:
         """Record which calls a case expects, and compare them with the calls that it forbids."""
         expected = expected_names(case)
         self._known |= expected
         for where, name in self._stated_by(case):
-            self._doubts |= dict.fromkeys(_doubts(f"case {case.eval_id!r}: {where}", name, expected))
+            self._warnings |= dict.fromkeys(_warnings(f"case {case.eval_id!r}: {where}", name, expected))
 
     def problems(self) -> Iterator[str]:
         """Yield names of the criterion that are misspelled names of expected calls; those of a case are reported with the case."""
         yield from lookalike_problems(self._names, self._known)
 
-    def doubts(self) -> Iterator[str]:
+    def warnings(self) -> Iterator[str]:
         """Names that differ by one letter from the name of an expected call."""
-        yield from self._doubts
+        yield from self._warnings
         for where, name in self._names:
-            yield from _doubts(where, name, self._known)
+            yield from _warnings(where, name, self._known)
 
 
 def expected_names(case: EvalCase) -> set[str]:
@@ -205,7 +205,7 @@ def expected_names(case: EvalCase) -> set[str]:
     return {call.name for turn in case.conversation or () for call in turn.tool_calls if call.name}
 
 
-def _doubts(where: str, name: str, known: Collection[str]) -> Iterator[str]:
+def _warnings(where: str, name: str, known: Collection[str]) -> Iterator[str]:
     if name in known or name == ANY_TOOL or lookalike(name, known) is not None:
         return
     if intended := next((each for each in sorted(known) if is_one_slip_from(name, each)), None):

@@ -350,13 +350,13 @@ class ExpectationSurvey(NameSurvey):
                 yield f"{where}.turn: it is about turn {turn}, and no case has more than {self._most} turn(s)"
         yield from super().problems()
 
-    def doubts(self) -> Iterator[str]:
+    def warnings(self) -> Iterator[str]:
         """Yield turns that some cases do not have, and names that are probably misspelled."""
         for where, turn in self._turns_by_place.items():
             if 0 < self._without[where] < self._seen:
                 cases = f"{self._without[where]} of {self._seen} cases"
                 yield f"{where} is about turn {turn}, which {cases} do not have: it does not apply to them"
-        yield from super().doubts()
+        yield from super().warnings()
 
 
 def guarded_names(expectations: Iterable[Expectation]) -> Iterator[tuple[str, str]]:

@@ -148,19 +148,19 @@ class ToolExpectations:
             )
             for number in range(len(turns))
         ]
-        if scores and (warning := self._doubts(expected, case, [*chain.from_iterable(turns)])):
+        if scores and (warning := self._warning(expected, case, [*chain.from_iterable(turns)])):
             scores[-1].warning = warning
         return MetricScore(sum(met) / len(met), scores)
 
-    def _doubts(self, expected: Sequence[Expectation], case: CaseView, calls: Sequence[ActualCall]) -> str:
+    def _warning(self, expected: Sequence[Expectation], case: CaseView, calls: Sequence[ActualCall]) -> str:
         """Return names in guards that are probably misspelled; if the agent declares its tools, any undeclared tool.
 
         Without declarations a slip in `calls` still shows: the call of the right name is missing, or not expected.
         """
         checks = Guards(case, calls, self._declarations)
         unguarded = [pattern for each in expected for pattern in each.unguarded_patterns()]
-        doubts = checks.doubts([guard for each in expected for guard in each.guards()], unguarded)
-        return doubts or (checks.unknown_tools(unguarded) if unguarded and checks.declares() else "")
+        warning = checks.warning([guard for each in expected for guard in each.guards()], unguarded)
+        return warning or (checks.unknown_tools(unguarded) if unguarded and checks.declares() else "")
 
     def explain(self, case: CaseView, score: MetricScore, index: int) -> Explanation:
         """Return which calls of a turn are missing, too many, or not as expected."""

@@ -121,7 +121,7 @@ class ByMatchers(Matching):
         """Return the survey for the tools and arguments of the rules."""
         return ArgumentSurvey(self.tools)
 
-    def doubt(self, case: CaseView) -> str:
+    def warning(self, case: CaseView) -> str:
         """Return which tools of the rules the agent does not declare, if it declares any; usually empty."""
         declared = tools_of_trial(case).names
         if not declared:
@@ -257,7 +257,7 @@ class ComparedSurvey:
             if len(unknown) == len(paths):
                 yield f"tool_args.{tool}: {self._message(tool, unknown)}, so nothing of its calls is compared"
 
-    def doubts(self) -> Iterator[str]:
+    def warnings(self) -> Iterator[str]:
         """Yield tools that no case expects, and single paths that no expected call has."""
         for tool in self._tools:
             if tool not in self._expected:
@@ -304,7 +304,7 @@ class ArgumentSurvey(Survey):
             for call in turn.tool_calls:
                 self._arguments.setdefault(call.name or "", set()).update(call.args or {})
 
-    def doubts(self) -> Iterator[str]:
+    def warnings(self) -> Iterator[str]:
         """Yield the names that are probably misspelled."""
         for tool, paths in self._tools.items():
             if tool not in self._arguments and tool != ANY_TOOL:

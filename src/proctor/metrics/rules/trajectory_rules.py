@@ -114,7 +114,7 @@ class TrajectoryRules:
         calls = _calls(case, rules)
         breaches_by_rule = [breaches(rule, calls) for rule in rules]
         scores = [Score(_share_kept(breaches_by_rule, calls, turn)) for turn in range(len(case.turns))]
-        if scores and (warning := self._doubts(rules, case, calls)):
+        if scores and (warning := self._warning(rules, case, calls)):
             scores[-1].warning = warning
         rules_kept = sum(not of_rule for of_rule in breaches_by_rule)
         reason = "; ".join(and_more(_sentences(rules, breaches_by_rule, calls)))
@@ -139,10 +139,10 @@ class TrajectoryRules:
         details = {"alignment": merge_steps(steps), "broken": broken} if steps else None
         return Explanation(reason or KEPT, details, score.per_invocation[index].warning)
 
-    def _doubts(self, rules: Sequence[Rule], case: CaseView, calls: Sequence[ActualCall]) -> str:
+    def _warning(self, rules: Sequence[Rule], case: CaseView, calls: Sequence[ActualCall]) -> str:
         checks = Guards(case, calls, self._declarations)
-        doubts = checks.doubts([guard for rule in rules for guard in rule.guards()])
-        return doubts or checks.unknown_tools(_patterns(rules))
+        warning = checks.warning([guard for rule in rules for guard in rule.guards()])
+        return warning or checks.unknown_tools(_patterns(rules))
 
     def _rules(self, case: CaseView) -> list[Rule]:
         if KEY not in (case.extra or {}):

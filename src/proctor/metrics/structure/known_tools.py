@@ -72,7 +72,7 @@ class ToolCallMetric(ABC, Generic[C]):
                 )
             authored_calls = calls_with_authors(case.actual[index])
             right = [self.is_right(call, author, tools) for author, call in authored_calls]
-            scores.append(Score(sum(right) / len(right), warning=self.doubt(authored_calls, tools)))
+            scores.append(Score(sum(right) / len(right), warning=self.warning(authored_calls, tools)))
         return mean_score(scores)
 
     def _without_calls(self, case: CaseView, index: int) -> Score:
@@ -94,13 +94,13 @@ class ToolCallMetric(ABC, Generic[C]):
             entries.append({"name": call.name, "args": call.args, "author": author, "mistakes": mistakes})
             sentences += [f"call {number}, {show_name(call.name)}: {each['message']}" for each in mistakes]
         reason = "; ".join(and_more(sentences)) or self.all_is_well(len(calls))
-        return Explanation(reason, {"calls": entries}, self.doubt(calls, tools))
+        return Explanation(reason, {"calls": entries}, self.warning(calls, tools))
 
     def all_is_well(self, calls: int) -> str:
         """Return the reason if no call has a mistake."""
         return f"no mistake in {count_text(calls, 'call')}"
 
-    def doubt(self, calls: Sequence[tuple[str, FunctionCall]], tools: Tools) -> str:
+    def warning(self, calls: Sequence[tuple[str, FunctionCall]], tools: Tools) -> str:
         """Return what could not be checked; empty if everything was."""
         return ""
 

@@ -109,7 +109,7 @@ class SchemaSurvey:
     def __init__(self, schema: Schema | None = None, *, formats: bool = False) -> None:
         self._is_stated = schema is not None
         self._formats = formats
-        self._doubts = {f"schema: {each}": None for each in unchecked_keywords(schema)} if schema else {}
+        self._warnings = {f"schema: {each}": None for each in unchecked_keywords(schema)} if schema else {}
 
     def add_case(self, case: EvalCase) -> None:
         """Record the schemas of one case."""
@@ -118,7 +118,7 @@ class SchemaSurvey:
             return
         self._is_stated = True
         schemas = Schemas(own.value, None, formats=self._formats)
-        self._doubts |= dict.fromkeys(
+        self._warnings |= dict.fromkeys(
             f"{KEY} of case {case.eval_id!r}: {each}" for each in schemas.unchecked_keywords()
         )
 
@@ -130,9 +130,9 @@ class SchemaSurvey:
                 f'{{"threshold": 1.0, "schema": {{…}}}}, or `{KEY}` into the cases'
             )
 
-    def doubts(self) -> Iterator[str]:
+    def warnings(self) -> Iterator[str]:
         """Yield the keywords that are not checked; cases without a schema are reported when they are scored."""
-        yield from and_more([*self._doubts], 10)
+        yield from and_more([*self._warnings], 10)
 
 
 NO_SCHEMA = "neither the case nor the criterion states a schema for this turn"

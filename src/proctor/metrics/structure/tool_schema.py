@@ -125,7 +125,7 @@ class ToolSchema(ToolCallMetric[ToolSchemaCriterion]):
         """Return the reason if all arguments fit."""
         return f"the arguments of {'the call are' if calls == 1 else f'all {calls} calls are'} as declared"
 
-    def doubt(self, calls: Sequence[tuple[str, FunctionCall]], tools: Tools) -> str:
+    def warning(self, calls: Sequence[tuple[str, FunctionCall]], tools: Tools) -> str:
         """Return the called tools without declared arguments, and mistakes in the schemas of the others."""
         unchecked: dict[str, None] = {}
         slips: dict[str, None] = {}
@@ -172,7 +172,7 @@ class DeclarationSurvey(Survey):
     def add_case(self, case: EvalCase) -> None:
         """Do nothing: declarations do not depend on cases."""
 
-    def doubts(self) -> Iterator[str]:
+    def warnings(self) -> Iterator[str]:
         """Yield tools without schema, and keywords that are not checked."""
         for each in self._declarations:
             schema = self._schema(each)

@@ -72,7 +72,7 @@ class ByMode(Matching):
 
         return ComparedSurvey(self.tools) if self.tools else None
 
-    def doubt(self, case: CaseView) -> str:
+    def warning(self, case: CaseView) -> str:
         """Return a warning for paths that no call has, expected or made: null is compared with null there."""
         paths_of = {tool: paths for tool, paths in self.tools.items() if not isinstance(paths, str)}
         if not paths_of:

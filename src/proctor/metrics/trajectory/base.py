@@ -105,7 +105,7 @@ class TrajectoryMetric(ABC, Generic[C]):
             or self.explain_difference(expected, actual, alignment)
             or self.explain_full_score(expected)
         )
-        return Explanation(reason, alignment.to_details(), turn_score.warning or self.matching.doubt(case))
+        return Explanation(reason, alignment.to_details(), turn_score.warning or self.matching.warning(case))
 
     def sides(self, case: CaseView, index: int) -> tuple[Calls, Calls]:
         """Return the expected and the actual calls of one turn."""

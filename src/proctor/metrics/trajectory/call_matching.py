@@ -92,7 +92,7 @@ class Matching(Protocol):
         """Return the survey for the tools and arguments that the criterion names."""
         return None
 
-    def doubt(self, case: CaseView) -> str:
+    def warning(self, case: CaseView) -> str:
         """Return a warning about names of the criterion that a trial does not know."""
         return ""
 

@@ -81,7 +81,7 @@ class Strict(RelationMetric[StrictCriterion]):
         return Explanation(
             reason or self.explain_full_score(expected.tool_calls),
             alignment.to_details(),
-            turn_score.warning or self.matching.doubt(case),
+            turn_score.warning or self.matching.warning(case),
         )
 
     def explain_difference(self, expected: Calls, actual: Calls, alignment: Alignment) -> str:

@@ -193,7 +193,7 @@ class ToolTrajectory:
 
     def _warning(self, alignment: Alignment, case: CaseView, turn_score: Score) -> str:
         has_null = any(not each.name for step in alignment.steps for each in step.differences)
-        return turn_score.warning or self._matching.doubt(case) or (NULL_ARGUMENTS if has_null else "")
+        return turn_score.warning or self._matching.warning(case) or (NULL_ARGUMENTS if has_null else "")
 
     def _share(self, expected: Sequence[Call], actual: Sequence[Call]) -> float:
         hits, of = self._hits(expected, actual)

@@ -98,7 +98,9 @@ def _of_the_whole(recorded: RecordedRun, counts: Counter[Outcome]) -> str:
     expected = head.outcome_for(counts)
     if expected is not totals.outcome:
         return f"the file is not what was written: the run was {totals.outcome}, and what is here makes it {expected} ({how})"
-    return f"the file is not what was written: {recorded.doubts[0]}" if recorded.doubts else ""
+    return (
+        f"the file is not what was written: {recorded.contradictions[0]}" if recorded.contradictions else ""
+    )
 
 
 def _are(count: int) -> str:
@@ -115,8 +117,8 @@ def _counts_text(counts: Mapping[Outcome, int]) -> str:
 def _contradiction(case: RecordedCase, reached: CaseVerdict | None) -> str:
     """Return how a case's verdict contradicts the recorded data; empty if it does not."""
     result = case.result
-    if case.doubt:
-        return case.doubt
+    if case.contradiction:
+        return case.contradiction
     if case.trials is not None and len(result.trials) != case.trials:
         return f"{len(result.trials)} of its {case.trials} trials are in it"
     if result.outcome in _WITHOUT_VERDICT:

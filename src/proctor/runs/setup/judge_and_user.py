@@ -150,7 +150,7 @@ class UsersOnDemand:
         self._given, self._budget = user, budget
         self._made: RunUsers | None = None
 
-    def wrong(self) -> list[SetupError]:
+    def value_problems(self) -> list[SetupError]:
         """Return the problems of the given user, whether or not there is a scenario."""
         user = self._given
         if isinstance(user, str):
@@ -171,9 +171,9 @@ class UsersOnDemand:
         except SetupError as problem:
             return [problem]
 
-    def doubts(self, config: EvalConfig) -> list[str]:
+    def warnings(self, config: EvalConfig) -> list[str]:
         """Return the warnings about the simulated user."""
-        return self._users().doubts(config)
+        return self._users().warnings(config)
 
     def _not_found(self, name: str) -> list[SetupError]:
         try:

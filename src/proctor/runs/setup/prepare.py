@@ -190,7 +190,7 @@ def _provider_problems(options: RunOptions) -> list[SetupError]:
     """Return the problems of the given judge and simulated user."""
     judges, users = options.judges, options.users
     problems = judges.problems() if isinstance(judges, JudgesOnDemand) else []
-    return problems + (users.wrong() if isinstance(users, UsersOnDemand) else [])
+    return problems + (users.value_problems() if isinstance(users, UsersOnDemand) else [])
 
 
 def _comparison_problems(options: RunOptions) -> list[SetupError]:

@@ -108,7 +108,7 @@ async def score_trace(
         matched = match_own_cases(prepared.plan, traced.conversations)
     else:
         matched = match(prepared.plan, traced.conversations)
-    prepared.warnings += [*traced.doubts, *matched.warnings]
+    prepared.warnings += [*traced.warnings, *matched.warnings]
     result = await carry_out(
         prepared, options.get("progress"), _stored_run(run_store, prepared, matched, paths)
     )

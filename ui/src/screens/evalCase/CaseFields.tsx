@@ -33,7 +33,7 @@ export function CaseFields() {
   const idKey = keyOf(value, "eval_id") ?? (isObject(value) && Object.hasOwn(value, "id") ? "id" : "eval_id");
   return (
     <>
-      {notes.error && <p role="alert" className={styles.wrong}>{notes.error}</p>}
+      {notes.error && <p role="alert" className={styles.error}>{notes.error}</p>}
       <Section title="Case">
         <div className={styles.pair}>
           <TextInput label="Id" path={[idKey]} hint="Names the case: FILE:ID runs it alone." />
@@ -163,7 +163,7 @@ function Session({ path }: { path: Path }) {
   const key = (name: string): Path => [...path, keyFor(value, name, isCamel)];
   return (
     <>
-      {notes.error && <p role="alert" className={styles.wrong}>{notes.error}</p>}
+      {notes.error && <p role="alert" className={styles.error}>{notes.error}</p>}
       <div className={styles.pair}>
         <TextInput label="App" path={key("app_name")} />
         <TextInput label="User" path={key("user_id")} />

@@ -3,14 +3,14 @@ import styles from "./EvalCase.module.css";
 
 const SHOWN = 5;
 
-/** What is wrong with the case that is being written, wherever its field is. */
+/** The errors of the case that is being written, wherever its field is. */
 export function CaseProblems({ checked }: { checked: CaseChecked }) {
-  const { wrong, refused } = checked;
-  const all = [...wrong, ...refused];
+  const { errors, refused } = checked;
+  const all = [...errors, ...refused];
   if (!all.length) return null;
   return (
     <section aria-label="What is wrong" className={`${styles.lost} panel`}>
-      <p>{wrong.length ? "This cannot be saved yet." : "This can be saved, but no run can start until it is corrected."}</p>
+      <p>{errors.length ? "This cannot be saved yet." : "This can be saved, but no run can start until it is corrected."}</p>
       <ul>
         {all.slice(0, SHOWN).map((note) => <li key={`${note.pointer} ${note.message}`}>{words(note)}</li>)}
         {all.length > SHOWN && <li>{all.length - SHOWN} more, at their fields</li>}

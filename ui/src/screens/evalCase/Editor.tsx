@@ -41,12 +41,12 @@ export function Editor({ page }: { page: ReadCase }) {
       isCamel: isCamelCase(draft.value),
       readOnly: !page.can_edit,
       set: draft.set,
-      wrong: eachOnce(saving.wrong, checked.wrong, checked.refused),
-      doubtful: draft.isChanged ? checked.doubtful : saving.doubtful,
+      errors: eachOnce(saving.errors, checked.errors, checked.refused),
+      warnings: draft.isChanged ? checked.warnings : saving.warnings,
       reportInvalid: invalid.report,
       personas: page.personas,
     }),
-    [draft, page, saving.wrong, saving.doubtful, checked, invalid.report],
+    [draft, page, saving.errors, saving.warnings, checked, invalid.report],
   );
   const unsavable = invalid.count ? "correct the fields that are not valid" : !draft.isChanged && UNCHANGED;
   return (
@@ -171,5 +171,5 @@ function useCaseSaving(page: ReadCase, draft: Draft): Saving<SavedCase> {
       if (eval_id !== page.eval_id) navigate(caseAddress(page.eval_set, eval_id, run), { replace: true, state: { message } });
     },
   };
-  return useSaving(draft, way, { message: (history.state as { message?: string } | null)?.message ?? "", doubtful: page.doubtful });
+  return useSaving(draft, way, { message: (history.state as { message?: string } | null)?.message ?? "", warnings: page.warnings });
 }

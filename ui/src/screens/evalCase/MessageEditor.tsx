@@ -33,7 +33,7 @@ export function MessageEditor({ label, path }: { label: string; path: Path }) {
           )}
         </div>
       ))}
-      {notes.error && <p role="alert" className={styles.wrong}>{notes.error}</p>}
+      {notes.error && <p role="alert" className={styles.error}>{notes.error}</p>}
       <div className={`row ${styles.foot}`}>
         {!list.length && <span className="dim">{label}: no parts</span>}
         {!readOnly && (

@@ -27,7 +27,7 @@ export function TurnsEditor({ path, label }: { path: Path; label: string }) {
   };
   return (
     <>
-      {notes.error && <p role="alert" className={styles.wrong}>{notes.error}</p>}
+      {notes.error && <p role="alert" className={styles.error}>{notes.error}</p>}
       {turns.map((turn, index) => (
         <section key={index} className={`${styles.turn} panel`} aria-label={`${label} ${index + 1}`}>
           <div className={styles.turnHead}>
@@ -94,7 +94,7 @@ function Turn({ path, turn }: { path: Path; turn: Json }) {
   const key = (name: string): Path => [...path, keyFor(turn, name, isCamel)];
   return (
     <>
-      {notes.error && <p role="alert" className={styles.wrong}>{notes.error}</p>}
+      {notes.error && <p role="alert" className={styles.error}>{notes.error}</p>}
       <MessageEditor label="User message" path={key("user_content")} />
       <Done path={key("intermediate_data")} />
       <Answer path={key("final_response")} />
@@ -144,7 +144,7 @@ function Done({ path }: { path: Path }) {
   if (keyOf(value, "invocation_events") !== undefined) return <Events path={path} value={value} />;
   return (
     <div className={styles.done}>
-      {notes.error && <p role="alert" className={styles.wrong}>{notes.error}</p>}
+      {notes.error && <p role="alert" className={styles.error}>{notes.error}</p>}
       <CallsEditor path={[...path, keyFor(value, "tool_uses", isCamel)]} />
       <Optional path={[...path, keyFor(value, "tool_responses", isCamel)]} label="Tool responses" hint="As the tools answered: [{ name, response }]" />
       <Optional path={[...path, keyFor(value, "intermediate_responses", isCamel)]} label="Intermediate responses" hint="Pairs of author and parts: [[ author, [{ text }] ]]" />

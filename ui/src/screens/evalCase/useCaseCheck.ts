@@ -6,7 +6,7 @@ import type { Json } from "./editing/exactJson";
 
 const PAUSE = 350; // milliseconds without a change
 
-const NOTHING: CaseChecked = { wrong: [], refused: [], doubtful: [] };
+const NOTHING: CaseChecked = { errors: [], refused: [], warnings: [] };
 
 /** The notes on a value after a short pause in typing; the previous notes stay until then. */
 export function useCaseCheck(set: string, value: Json): CaseChecked {

@@ -50,19 +50,19 @@ function HeadEditor({ page, read, close }: Props & { read: ReadHead }) {
     preview: (value) => previewHead(page.id, value),
     saved: close,
   };
-  const saving = useSaving(draft, way, { message: "", doubtful: read.doubtful });
+  const saving = useSaving(draft, way, { message: "", warnings: read.warnings });
   const edit = useMemo<Edit>(
     () => ({
       value: draft.value,
       isCamel: isCamelHead(draft.value),
       readOnly: false,
       set: draft.set,
-      wrong: saving.wrong,
-      doubtful: draft.isChanged ? [] : saving.doubtful,
+      errors: saving.errors,
+      warnings: draft.isChanged ? [] : saving.warnings,
       reportInvalid: invalid.report,
       personas: [],
     }),
-    [draft, saving.wrong, saving.doubtful, invalid.report],
+    [draft, saving.errors, saving.warnings, invalid.report],
   );
   if (saving.preview) {
     return <PreviewDialog preview={saving.preview} path={page.path} busy={saving.busy} close={saving.closePreview} save={() => void saving.save(saving.preview?.lost.length !== 0)} />;

@@ -98,7 +98,7 @@ function Chosen({ metric, name, options, problem, onChange, onRemove }: ChosenPr
         {metric && metric.needs.length > 0 && ` Needs ${metric.needs.join(", ")}.`}
       </p>
       {problem && (
-        <p role="alert" className={styles.wrong}>
+        <p role="alert" className={styles.error}>
           {problem}
         </p>
       )}

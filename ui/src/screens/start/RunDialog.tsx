@@ -80,7 +80,7 @@ function Form({ repeated, agents, stay, close }: { repeated: RunRequest; agents:
       {isRefused && (
         <div data-problems tabIndex={-1} role="alert">
           {problems.map(({ message }) => (
-            <p key={message} className={styles.wrong}>{message}</p>
+            <p key={message} className={styles.error}>{message}</p>
           ))}
         </div>
       )}

@@ -83,7 +83,7 @@ function Form({ agents, start, metrics }: Known) {
           ))}
           <ErrorNote error={begin.error && !refused.length ? begin.error : state.error} />
           {problems.length > general.length && (
-            <p className={styles.wrong} role="alert">
+            <p className={styles.error} role="alert">
               {problems.length === 1 ? "1 error" : `${problems.length} errors`}: see the fields.
             </p>
           )}
@@ -282,7 +282,7 @@ function NumberField({ name, label, hint, placeholder, request, change, problems
 
 function FieldError({ text }: { text: string | null }) {
   return text ? (
-    <p role="alert" className={styles.wrong}>
+    <p role="alert" className={styles.error}>
       {text}
     </p>
   ) : null;

@@ -246,7 +246,7 @@ class RubricSurvey(Survey):
             self._totals[len(weights)] = None
         self._untyped += any(rubric.type is None for rubric in _stated_rubrics(case))
 
-    def doubts(self) -> Iterator[str]:
+    def warnings(self) -> Iterator[str]:
         """Yield a threshold above the fraction that it was rounded from, and rubrics without `type`."""
         fractions = (excluded_fraction(self._threshold, total) for total in self._totals)
         for fraction in dict.fromkeys(each for each in fractions if each is not None):

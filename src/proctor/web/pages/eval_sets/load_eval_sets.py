@@ -162,12 +162,12 @@ class EvalSetLoader:
 
 def saved_case(case: CaseContent) -> CaseSaved:
     """Return a case as the response to saving it."""
-    return copy_fields(CaseSaved, case, doubtful=field_notes(case.findings))
+    return copy_fields(CaseSaved, case, warnings=field_notes(case.warnings))
 
 
 def head_page(head: HeadContent) -> EvalSetHead:
     """Return the keys of a set for editing."""
-    return copy_fields(EvalSetHead, head, doubtful=field_notes(head.findings))
+    return copy_fields(EvalSetHead, head, warnings=field_notes(head.warnings))
 
 
 def text_page(file: ListedFile, text: TextContent) -> EvalSetText:

@@ -44,7 +44,7 @@ class EvalCasePage(PageModel):
     why_not: str
     value: Any
     """The case with all its keys, in the file's spelling."""
-    doubtful: list[FieldNote]
+    warnings: list[FieldNote]
     personas: list[str]
     """The ids of the personas that a scenario may name."""
 
@@ -57,7 +57,7 @@ class CaseSaved(PageModel):
     line: int
     version: str
     value: Any
-    doubtful: list[FieldNote]
+    warnings: list[FieldNote]
 
 
 class CaseRemoved(PageModel):
@@ -74,17 +74,17 @@ class CasePreview(PageModel):
     lines: list[DiffLine]
     lost: list[str]
     """Comments that would be lost, each as `LINE: COMMENT`."""
-    doubtful: list[FieldNote]
+    warnings: list[FieldNote]
 
 
 class CaseChecked(PageModel):
     """The problems of a case that is being edited."""
 
-    wrong: list[FieldNote]
+    errors: list[FieldNote]
     """Errors that prevent saving."""
     refused: list[FieldNote]
     """Expectations that no run can check: the case can be saved, but not run."""
-    doubtful: list[FieldNote]
+    warnings: list[FieldNote]
 
 
 class DiffLine(PageModel):
@@ -243,7 +243,7 @@ class EvalSetHead(PageModel):
     """The value of `If-Match` for a change; the same as the ETag."""
     value: Any
     """All keys of the set except the cases, in the file's spelling."""
-    doubtful: list[FieldNote]
+    warnings: list[FieldNote]
 
 
 class EvalSetText(PageModel):

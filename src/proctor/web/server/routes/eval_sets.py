@@ -148,7 +148,7 @@ def _preview(
     except (cases.NotACaseError, EvalFileError) as error:
         return refusal_response(error, value)
     return CasePreview(
-        lines=diff_lines(draft.before, draft.after), lost=draft.lost, doubtful=field_notes(draft.warnings)
+        lines=diff_lines(draft.before, draft.after), lost=draft.lost, warnings=field_notes(draft.warnings)
     )
 
 
@@ -280,9 +280,9 @@ def check_eval_case(context: ContextDep, eval_set: str, draft: Draft) -> CaseChe
     """Validate a case that is being edited, field by field; nothing is written."""
     checks = check_case(draft.value, edit_session(context).sets.find(eval_set).path)
     return CaseChecked(
-        wrong=field_notes(checks.wrong),
+        errors=field_notes(checks.errors),
         refused=field_notes(checks.refused),
-        doubtful=field_notes(checks.doubtful),
+        warnings=field_notes(checks.warnings),
     )
 
 

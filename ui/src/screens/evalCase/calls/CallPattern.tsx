@@ -29,7 +29,7 @@ export function CallPattern({ label, path, times = "none" }: { label: string; pa
   if (!isObject(value)) return <JsonInput label={`${label}, as JSON`} path={path} />;
   return (
     <div role="group" aria-label={label}>
-      {notes.error && <p role="alert" className={styles.wrong}>{notes.error}</p>}
+      {notes.error && <p role="alert" className={styles.error}>{notes.error}</p>}
       <WordListInput label={`${label}: tool`} path={[...path, "tool"]} single hint="Its name; several separated by commas; * is any." />
       {times !== "none" && (
         <div className={styles.pair}>

@@ -71,7 +71,7 @@ function Block({ path, showsErrors = false }: { path: Path; showsErrors?: boolea
   if (!isObject(value)) return <JsonInput label="Expectation, as JSON" path={path} />;
   return (
     <>
-      {showsErrors && notes.error && <p role="alert" className={styles.wrong}>{notes.error}</p>}
+      {showsErrors && notes.error && <p role="alert" className={styles.error}>{notes.error}</p>}
       <div className={styles.pair}>
         <NumberInput label="Turn" path={[...path, "turn"]} hint="From 1. Empty: all turns together." />
         <ChoiceInput label="Other calls in between" path={[...path, "others"]} usual="forbidden (default)" options={[["allowed", "allowed"], ["forbidden", "forbidden"]]} />
@@ -119,7 +119,7 @@ function Calls({ path, label, none = "", make = "", first = "", times = "none", 
         <span className="grow" />
         {make && <Remove path={path} what={label} />}
       </div>
-      {notes.error && <p role="alert" className={styles.wrong}>{notes.error}</p>}
+      {notes.error && <p role="alert" className={styles.error}>{notes.error}</p>}
       {value.map((item, index) => (
         <Item key={index} path={path} items={value} index={index} what={isGroup(item) || Array.isArray(item) ? "group" : "call"}>
           {grouped ? <CallOrGroup path={[...path, index]} label={`Call ${index + 1}`} listed={listed} /> : <CallPattern label={`Call ${index + 1}`} path={[...path, index]} times={times} />}
@@ -149,7 +149,7 @@ function CallOrGroup({ path, label, listed }: { path: Path; label: string; liste
   if (group === undefined || !isObject(value)) return <CallPattern label={label} path={path} times="calls" />;
   return (
     <div role="group" aria-label={`Group ${label.replace("Call ", "")}`}>
-      {notes.error && <p role="alert" className={styles.wrong}>{notes.error}</p>}
+      {notes.error && <p role="alert" className={styles.error}>{notes.error}</p>}
       <div className={styles.pair}>
         <SelectField label="A group" disabled={readOnly} value={group} options={GROUPS} onChange={(event) => set(path, renameKey(value, group, event.target.value))} />
         <CheckInput label="Optional" path={[...path, "optional"]} />

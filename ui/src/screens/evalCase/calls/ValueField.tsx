@@ -104,7 +104,7 @@ function ListInput({ label, path }: { label: string; path: Path }) {
           <ItemTools what={`value ${index + 1}`} index={index} count={items.length} move={(by) => set(path, moveItem(items, index, by))} remove={() => set([...path, index], undefined)} />
         </div>
       ))}
-      {notes.error && <p role="alert" className={styles.wrong}>{notes.error}</p>}
+      {notes.error && <p role="alert" className={styles.error}>{notes.error}</p>}
       {!readOnly && <Button look="quiet" onClick={() => set(path, [...items, ""])}>+ value</Button>}
     </div>
   );
@@ -168,7 +168,7 @@ export function ObjectInput({ path, label, hint, addWhat, valued = false }: Fiel
           )}
         </>
       )}
-      {notes.error && <p role="alert" className={styles.wrong}>{notes.error}</p>}
+      {notes.error && <p role="alert" className={styles.error}>{notes.error}</p>}
       {(notes.hint ?? hint) && <p className="dim small">{notes.hint ?? hint}</p>}
     </div>
   );

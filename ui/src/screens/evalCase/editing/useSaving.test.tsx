@@ -7,7 +7,7 @@ import { type Saving, useSaving } from "./useSaving";
 interface Answer {
   value: string;
   version: string;
-  doubtful: [];
+  warnings: [];
 }
 
 /** An editor whose saves are answered by the test. */
@@ -19,11 +19,11 @@ function editor(name: string) {
     now.saving = useSaving<Answer>(
       now.draft,
       {
-        save: (value, version) => new Promise((done) => sent.push({ value, version, answer: () => done({ value: `${value as string}, saved`, version: `v${sent.length}`, doubtful: [] }) })),
+        save: (value, version) => new Promise((done) => sent.push({ value, version, answer: () => done({ value: `${value as string}, saved`, version: `v${sent.length}`, warnings: [] }) })),
         preview: () => Promise.reject(new Error("no preview")),
         saved: () => undefined,
       },
-      { message: "", doubtful: [] },
+      { message: "", warnings: [] },
     );
     return null;
   }

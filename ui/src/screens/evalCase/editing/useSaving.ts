@@ -10,7 +10,7 @@ import type { Draft } from "./useDraft";
 interface SaveResult {
   value: Json;
   version: string;
-  doubtful: readonly FieldNote[];
+  warnings: readonly FieldNote[];
 }
 
 /** How a draft gets into its file. */
@@ -25,8 +25,8 @@ export interface Saving<Saved extends SaveResult> {
   busy: boolean;
   message: string;
   error: Error | null;
-  wrong: readonly FieldNote[];
-  doubtful: readonly FieldNote[];
+  errors: readonly FieldNote[];
+  warnings: readonly FieldNote[];
   preview: CasePreview | null;
   conflict: { theirs: Json | null; version: string } | null;
   /** Returns whether it was saved; waits for a save under way, and does not save the same value twice. */
@@ -40,14 +40,14 @@ export interface Saving<Saved extends SaveResult> {
   take: (value: Json) => void;
 }
 
-const NOTHING = { error: null, wrong: [], preview: null, conflict: null } as const;
+const NOTHING = { error: null, errors: [], preview: null, conflict: null } as const;
 
-export function useSaving<Saved extends SaveResult>(draft: Draft, way: SaveTarget<Saved>, first: { message: string; doubtful: readonly FieldNote[] }): Saving<Saved> {
+export function useSaving<Saved extends SaveResult>(draft: Draft, way: SaveTarget<Saved>, first: { message: string; warnings: readonly FieldNote[] }): Saving<Saved> {
   const client = useQueryClient();
   const [busy, setBusy] = useState(false);
   const [message, setMessage] = useState(first.message);
-  const [doubtful, setDoubtful] = useState(first.doubtful);
-  const [state, setState] = useState<Pick<Saving<Saved>, "error" | "wrong" | "preview" | "conflict">>(NOTHING);
+  const [warnings, setWarnings] = useState(first.warnings);
+  const [state, setState] = useState<Pick<Saving<Saved>, "error" | "errors" | "preview" | "conflict">>(NOTHING);
 
   const underWay = useRef<{ value: Json; saved: Promise<Saved | null> } | null>(null);
 
@@ -69,14 +69,14 @@ export function useSaving<Saved extends SaveResult>(draft: Draft, way: SaveTarge
     const { refusal, status } = found;
     if (status === 412) return setState({ ...NOTHING, conflict: { theirs: refusal.theirs ?? null, version: refusal.version ?? "" } });
     if (status === 409 && refusal.lost?.length) return setState({ ...NOTHING, preview: await way.preview(draft.value) });
-    return setState({ ...NOTHING, error: found, wrong: refusal.fields ?? [] });
+    return setState({ ...NOTHING, error: found, errors: refusal.fields ?? [] });
   };
   const write = (send: () => Promise<Saved>, words: string): Promise<Saved | null> =>
     attempt(async () => {
       const saved = await send();
       setMessage(words);
       setState(NOTHING);
-      setDoubtful(saved.doubtful);
+      setWarnings(saved.warnings);
       draft.written(draft.value, saved.value, saved.version);
       void client.invalidateQueries({ predicate: ({ queryKey }) => String(queryKey[0]).startsWith("/api/eval-sets") });
       way.saved(saved, words);
@@ -99,7 +99,7 @@ export function useSaving<Saved extends SaveResult>(draft: Draft, way: SaveTarge
   return {
     busy,
     message,
-    doubtful,
+    warnings,
     ...state,
     save,
     show: async () => (await attempt(async () => setState({ ...NOTHING, preview: await way.preview(draft.value) }))) !== null,

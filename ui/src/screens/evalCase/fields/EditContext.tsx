@@ -10,9 +10,9 @@ export interface Edit {
   /** Put another value at a place; `undefined` takes it out. */
   set: (path: Path, next: Json | undefined) => void;
   /** The errors that the server reported. */
-  wrong: readonly FieldNote[];
-  /** What is doubtful, but may be saved. */
-  doubtful: readonly FieldNote[];
+  errors: readonly FieldNote[];
+  /** Warnings: the value may be saved. */
+  warnings: readonly FieldNote[];
   /** A field with invalid JSON: nothing is saved until it is valid. */
   reportInvalid: (field: string, isInvalid: boolean) => void;
   personas: readonly string[];
@@ -38,14 +38,14 @@ interface FieldMessages {
 
 /** The notes on a place; `below`: also on everything in it. */
 export function useNotes(path: Path, below = false): FieldMessages {
-  const { wrong, doubtful } = useEdit();
+  const { errors, warnings } = useEdit();
   const here = pointer(path);
   const find = (notes: readonly FieldNote[]): string =>
     notes
       .filter((note) => note.pointer === here || (below && note.pointer.startsWith(`${here}/`)))
       .map((note) => `${note.pointer === here ? "" : `${note.pointer.slice(here.length + 1)}: `}${note.message}${note.hint ? ` (${note.hint})` : ""}`)
       .join("\n");
-  return { error: find(wrong) || null, hint: find(doubtful) || undefined };
+  return { error: find(errors) || null, hint: find(warnings) || undefined };
 }
 
 /** Reports to the editor that this field cannot be read. */

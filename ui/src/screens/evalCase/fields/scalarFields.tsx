@@ -56,7 +56,7 @@ export function CheckInput({ label, path }: Props) {
   return (
     <>
       <CheckField label={label} hint={notes.hint} disabled={readOnly} checked={value === true} onChange={(event) => set(path, event.target.checked || undefined)} />
-      {notes.error && <p role="alert" className={styles.wrong}>{notes.error}</p>}
+      {notes.error && <p role="alert" className={styles.error}>{notes.error}</p>}
     </>
   );
 }
@@ -115,7 +115,7 @@ export function FieldsOrJson({ label, path, children, foot }: { label: string; p
         </Button>
         {foot}
       </div>
-      {notes.error && <p role="alert" className={styles.wrong}>{notes.error}</p>}
+      {notes.error && <p role="alert" className={styles.error}>{notes.error}</p>}
       {notes.hint && <p className="dim small">{notes.hint}</p>}
       {asText ? <JsonTextArea label={`${label}, as JSON`} value={value ?? null} onChange={(next) => set(path, next)} rows={4} /> : children}
     </div>
