@@ -9,7 +9,7 @@ import pytest
 from proctor.analysis.compare.sides import BriefCase, Pairs, changed_cases
 from proctor.schema.analysis.comparison import CaseChange, Trials
 from proctor.schema.results.score import Outcome
-from proctor.web.pages.runs.load_run import direction_of
+from proctor.web.pages.runs.case_changes import direction_of
 
 _CASE = BriefCase(Outcome.PASSED, Trials(0, 0), 0, {}, (), frozenset(), {}, "the reason")
 
@@ -48,7 +48,10 @@ def case(outcome: Outcome, passed: int, failed: int = 0, error: int = 0) -> Brie
             id="no trial passed, now in error",
         ),
         pytest.param(
-            case(Outcome.ERROR, 0, error=4), case(Outcome.FAILED, 0, 4), None, id="in error, now failed"
+            case(Outcome.ERROR, 0, error=4),
+            case(Outcome.FAILED, 0, 4),
+            "no_longer_in_error",
+            id="in error, now failed",
         ),
         pytest.param(
             case(Outcome.ERROR, 0, error=4), case(Outcome.PASSED, 4), "better", id="in error, now passed"
@@ -65,12 +68,15 @@ def case(outcome: Outcome, passed: int, failed: int = 0, error: int = 0) -> Brie
         ),
         pytest.param(case(Outcome.PASSED, 4), case(Outcome.FAILED, 0, 4), "worse", id="now fails"),
         pytest.param(case(Outcome.FAILED, 0, 4), case(Outcome.PASSED, 4), "better", id="now passes"),
+        pytest.param(
+            case(Outcome.PASSED, 1), case(Outcome.FAILED, 3, 1), "within_noise", id="1 of 1, now 3 of 4"
+        ),
     ],
 )
 def test_a_change_is_that_of_a_comparison(before: BriefCase, now: BriefCase, change: str | None) -> None:
     assert direction_of(before, now) == change
     compared = changed_cases(Pairs([(("set", "case", 0), before, now)]))
-    directions = [_DIRECTIONS[one.change] for one in compared if not one.before]
+    directions = [one.change.value if one.before else _DIRECTIONS[one.change] for one in compared]
     assert directions == ([change] if change else [])
 
 
@@ -82,6 +88,7 @@ _DIRECTIONS = {
     CaseChange.NOW_PASSES: "better",
     CaseChange.NO_LONGER_IN_ERROR: "better",
     CaseChange.MORE_TRIALS: "better",
+    CaseChange.WITHIN_NOISE: "within_noise",
 }
 
 

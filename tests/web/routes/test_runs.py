@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from fastapi.testclient import TestClient
@@ -22,6 +22,7 @@ from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome
 from proctor.stores.base import TrialRecord
 from proctor.stores.sqlite.file import open_sqlite_store
 from proctor.web.pages.bounded_cache import BoundedCache
+from proctor.web.pages.runs.case_changes import Direction
 from proctor.web.pages.runs.case_table import CaseRow, case_row
 from proctor.web.pages.runs.run_page import Figures
 from proctor.web.server.app import create_app
@@ -324,6 +325,7 @@ def test_the_first_rows_of_a_small_run_are_all_with_their_changes_and_of_a_large
     assert page_of(asked, run_id, "/cases?brief=true") == {"items": unchanged, "total": whole["total"]}
 
 
+CHANGES = get_args(Direction)
 OF_ALL_CASES = {"trials", "flaky", "pass_k", "metrics", "figures", "sets", "against", "sentence", "causes"}
 """The parts of a page for which every case is read."""
 
@@ -339,7 +341,7 @@ def test_the_brief_page_has_everything_that_needs_no_case(
     same = whole.keys() - OF_ALL_CASES
     assert {key: brief[key] for key in same} == {key: whole[key] for key in same}
     assert (brief["metrics"], brief["flaky"]) == ([], 0)
-    uncounted = dict.fromkeys(("worse", "missing", "better", "same", "not_run", "unpaired"))
+    uncounted = dict.fromkeys((*CHANGES, "same", "not_run", "unpaired"))
     assert brief["against"] == (whole["against"] and whole["against"] | uncounted)
 
 
@@ -435,7 +437,7 @@ def test_a_case_that_was_not_reached_is_not_worse(own: tuple[Path, TestClient]) 
     assert not_run >= 2
     against, changes = page["against"], changes_of(asked, stopped)
     assert (against["not_run"], against["unpaired"]) == (not_run, 0)
-    assert sum(against[one] for one in ("worse", "missing", "better", "same")) + not_run == page["cases"]
+    assert sum(against[one] for one in (*CHANGES, "same")) + not_run == page["cases"]
     rows = page_of(asked, stopped, "/cases")["items"]
     assert {changes[row["eval_id"]][0] for row in rows if row["outcome"] == "not_run"} == {None}
 
@@ -447,10 +449,15 @@ def test_with_unequal_trials_a_case_changed_only_if_chance_does_not_explain_it(
     """`moody` passes every second time: 1 of 1 before, 2 of 4 now. The others pass or fail in every trial."""
     folder, asked = own
     (folder / "better").write_text("")
-    changes = changes_of(asked, run(folder, f"{RUNS['one trial each']} --num-runs 4"))
-    assert changes["moody"] == (None, "passed")
+    before, now = page_of(asked, "latest")["run_id"], run(folder, f"{RUNS['one trial each']} --num-runs 4")
+    changes = changes_of(asked, now)
+    assert changes["moody"] == ("within_noise", "passed")
     assert changes["spoiled"] == ("worse", "passed")
     assert changes["mended"] == ("better", "failed")
+    with working_in(folder):
+        compared = json.loads(in_this_process("compare", before, now, "--json").stdout)
+    noise = [one["eval_id"] for one in compared["cases"] if one["change"] == "within_noise"]
+    assert (noise, page_of(asked, now)["against"]["within_noise"]) == (["moody"], 1)
 
 
 @pytest.mark.slow

@@ -1421,6 +1421,10 @@ export interface components {
             missing: number | null;
             /** Better */
             better: number | null;
+            /** No Longer In Error */
+            no_longer_in_error: number | null;
+            /** Within Noise */
+            within_noise: number | null;
             /** Same */
             same: number | null;
             /** Not Run */
@@ -2149,7 +2153,7 @@ export interface components {
             /** Place */
             place: string;
             /** Change */
-            change: ("worse" | "missing" | "better") | null;
+            change: ("worse" | "missing" | "better" | "no_longer_in_error" | "within_noise") | null;
             was: components["schemas"]["Outcome"] | null;
         };
         /**

@@ -4,8 +4,8 @@ import { bind, useKeys } from "../../app/keyboard";
 import { Chip } from "../forms/Chip";
 import styles from "./FilterBox.module.css";
 
-/** A word of a filter, `outcome:failed`, with what it is called if that is clearer: `Failed`. */
-export type Offer = string | readonly [text: string, words: string];
+/** A word of a filter, `outcome:failed`, with what it is called if that is clearer: `Failed`; and what it finds, if the word does not state that. */
+export type Offer = string | readonly [text: string, words: string, finds?: string];
 
 interface Props {
   /** What is filtered by now: keep it in the address (`useAddress`). */
@@ -63,9 +63,9 @@ export function FilterBox({ value, onChange, label, placeholder, offers = [], fo
       {offers.length > 0 && (
         <div className={styles.offers}>
           {offers.map((offer, index) => {
-            const [word, words] = typeof offer === "string" ? [offer, offer] : offer;
+            const [word, words, finds = word] = typeof offer === "string" ? [offer, offer] : offer;
             return (
-              <Chip key={word} pressed={hasWord(text, word)} title={word} action={chipAction(index)} does={`filter: ${words}`} onPress={() => onChange(withWord(text, word))}>
+              <Chip key={word} pressed={hasWord(text, word)} title={finds} action={chipAction(index)} does={`filter: ${words}`} onPress={() => onChange(withWord(text, word))}>
                 {words}
               </Chip>
             );

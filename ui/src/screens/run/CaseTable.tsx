@@ -10,11 +10,11 @@ import { Table } from "../../components/tables/Table";
 import { numText } from "../../components/text/numberFormats";
 import styles from "./Run.module.css";
 import { MOST_METRICS } from "./columns/caseColumns";
-import { type FilterTerms, needsAttention, suggestions } from "./caseFilter";
+import { CHANGES, type FilterTerms, needsAttention, suggestions } from "./caseFilter";
 import { noCasesText, noMatchText } from "./runText";
 import { type ShownCases, useCasePath } from "./useShownCases";
 
-const CHIPS: readonly Offer[] = [["outcome:failed,error", "Failed or error"], ["changed", "Changed"], ["flaky", "Flaky"]];
+const CHIPS: readonly Offer[] = [["outcome:failed,error", "Failed or error"], ["changed", "Changed", `changed:${CHANGES.join(",")}`], ["flaky", "Flaky"]];
 const PAUSE = 20; // milliseconds: the table is as quick as one types
 const SEARCH_PAUSE = 400; // for what the server searches
 

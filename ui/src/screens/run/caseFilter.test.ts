@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { CaseRow } from "../../data/types";
-import { distance, filterValue, isReasonCut, needsAttention, searchFailure, searchedTexts, suggestions, rank, readFilter, tokens, sortWorstFirst } from "./caseFilter";
+import { CHANGES, distance, filterValue, isReasonCut, needsAttention, searchFailure, searchedTexts, suggestions, rank, readFilter, tokens, sortWorstFirst } from "./caseFilter";
 
 const SAID = new Map([["hello", new Set([2, 4])], ["two, words", new Set([3])]]);
 const WORDS = { said: { positions: SAID, failure: "" }, tools: ["get_order"], metrics: ["tool_trajectory_avg_score", "response_match_score", "safety_v1", "token_usage_v1"], sets: ["booking", "refunds"], tags: ["smoke", "two words"] };
@@ -18,6 +18,7 @@ const FLAKY = row({ position: 2, strip: "pfp", flaky: true, tags: ["smoke", "lef
 const BROKEN = row({ position: 3, eval_id: "refund", eval_set_id: "refunds", outcome: "error", strip: "e", cost: 0.2, tags: ["two words"], tools: ["get_order"], scores: { tool_trajectory_avg_score: 1, safety_v1: null }, errors: ["tool_trajectory_avg_score"], tokens: 900 });
 const FINE = row({ position: 4, change: "better", was: "failed", played: true, tags: ['a "b" \\ c'] });
 const ALL = [FAILED, FLAKY, BROKEN, FINE];
+const NOISY = row({ position: 5, change: "within_noise", was: "failed" });
 
 function found(text: string): number[] {
   const { takes, problem } = readFilter(text, WORDS);
@@ -188,11 +189,16 @@ describe("texts of messages", () => {
   });
 });
 
+it.each(["changed", "within_noise", "changed:within_noise", `changed:${CHANGES.join(",")}`])("%s finds a case that changed within noise", (text) => {
+  expect(readFilter(text, WORDS).takes(NOISY)).toBe(true);
+  expect(needsAttention(NOISY)).toBe(false);
+});
+
 describe("offers", () => {
   it.each<[string, string[]]>([
     ["", []],
     ["outcome:f", ["outcome:failed"]],
-    ["flaky or ch", ["flaky or changed:worse", "flaky or changed:missing", "flaky or changed:better", "flaky or changed"]],
+    ["flaky or ch", [...CHANGES.map((change) => `flaky or changed:${change}`), "flaky or changed"]],
     ["tag:t", ['tag:"two words"']],
     ["safe", ["safety_v1<"]],
     ["flaky", []],

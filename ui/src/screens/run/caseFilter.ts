@@ -34,13 +34,11 @@ type Test = (row: CaseRow) => boolean;
 
 const ALL: Test = () => true;
 const OUTCOMES = ["passed", "failed", "error", "inconclusive", "not_run", "skipped"];
-const CHANGES = ["worse", "missing", "better"];
+export const CHANGES = ["worse", "missing", "better", "no_longer_in_error", "within_noise"];
 const FLAGS: Record<string, Test> = {
   flaky: (row) => row.flaky,
   changed: (row) => row.change !== null,
-  worse: (row) => row.change === "worse",
-  missing: (row) => row.change === "missing",
-  better: (row) => row.change === "better",
+  ...Object.fromEntries(CHANGES.map((change): [string, Test] => [change, (row) => row.change === change])),
   played: (row) => row.played,
   new: (row) => row.was === null,
 };

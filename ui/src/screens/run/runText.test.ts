@@ -107,6 +107,8 @@ describe("comparisonText", () => {
     [{ worse: 2, missing: 0, better: 3, same: 3, not_run: 0, unpaired: 0 }, "2 cases worse, 3 better than"],
     [{ worse: 1, missing: 1, better: 3, same: 3, not_run: 0, unpaired: 0 }, "1 case worse, 3 better, 1 has missing verdicts, compared with"],
     [{ worse: 0, missing: 2, better: 0, same: 3, not_run: 0, unpaired: 0 }, "2 cases have missing verdicts, compared with"],
+    [{ worse: 0, within_noise: 2, better: 0, same: 3, not_run: 0, unpaired: 0 }, "2 cases changed within noise, compared with"],
+    [{ worse: 1, no_longer_in_error: 1, within_noise: 1, same: 0, not_run: 0, unpaired: 0 }, "1 case worse, 1 no longer in error, 1 changed within noise, compared with"],
   ])("how the cases changed; null, being read, is not 0: %j", (counts, words) => expect(comparisonText({ against: counts } as RunPage)).toBe(words));
 });
 

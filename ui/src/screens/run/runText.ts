@@ -66,17 +66,25 @@ export function sentenceOf(page: RunPage): string {
   return sentence.charAt(0).toUpperCase() + sentence.slice(1) + (/[.!?]$/.test(sentence) ? "" : ".");
 }
 
+/** The changes of a case since the run before: the words behind a number of one and of several. */
+const CHANGES = {
+  worse: ["worse", "worse"],
+  better: ["better", "better"],
+  missing: CHANGE_WORDS.missing,
+  no_longer_in_error: CHANGE_WORDS.no_longer_in_error,
+  within_noise: CHANGE_WORDS.within_noise,
+} as const;
+
 /** What changed against the run before, in words; empty where there is none. */
 export function comparisonText({ against }: RunPage): string {
   if (!against) return "";
-  const { worse, missing, better, same, not_run } = against;
-  if (worse === null || missing === null || better === null) return "compared with"; // the cases are being read
-  if (!worse && !missing && !better && !same) return "no case can be compared with";
-  if (!worse && !missing && !better) return not_run ? "no case that was run changed since" : "no case changed since";
-  const parts = [worse ? `${countOf(worse, "case")} worse` : "", better ? `${numText(better)} better` : ""].filter(Boolean);
-  if (!missing) return `${parts.join(", ")} than`;
-  const cases = parts.length ? numText(missing) : countOf(missing, "case");
-  return [...parts, `${cases} ${CHANGE_WORDS.missing[missing === 1 ? 0 : 1]}`, "compared with"].join(", ");
+  if (against.same === null) return "compared with"; // the cases are being read
+  const names = Object.keys(CHANGES) as (keyof typeof CHANGES)[];
+  const counts = names.map((name) => ({ name, count: against[name] ?? 0 })).filter(({ count }) => count);
+  if (!counts.length && !against.same) return "no case can be compared with";
+  if (!counts.length) return against.not_run ? "no case that was run changed since" : "no case changed since";
+  const texts = counts.map(({ name, count }, index) => `${index ? numText(count) : countOf(count, "case")} ${CHANGES[name][count === 1 ? 0 : 1]}`);
+  return counts.every(({ name }) => name === "worse" || name === "better") ? `${texts.join(", ")} than` : [...texts, "compared with"].join(", ");
 }
 
 /** How far a run is: `132 of 400 trials · 8 in flight · 3.2 a second · about 1 m 24 s left · $0.12 so far`. */

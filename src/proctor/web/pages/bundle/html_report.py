@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from proctor.schema.format.invocation import Invocation
     from proctor.schema.format.wire_model import PageModel
     from proctor.stats.intervals import ClusteredMean
+    from proctor.web.pages.runs.case_changes import Against
     from proctor.web.pages.runs.load_run import RunCases
-    from proctor.web.pages.runs.run_page import Against
 
 
 class HtmlReport:

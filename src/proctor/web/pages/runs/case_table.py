@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from proctor.common.inline_code import shorten_prose
 from proctor.reports.content.case_digest import is_repeated, reason_of
@@ -13,6 +13,7 @@ from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.case_result import undecided_reason
 from proctor.schema.results.run_result import CaseResult, Outcome
 from proctor.web.pages.base import finite
+from proctor.web.pages.runs.case_changes import Direction
 
 if TYPE_CHECKING:
     from proctor.stores.base import Store
@@ -20,10 +21,6 @@ if TYPE_CHECKING:
 TOKENS, SECONDS = "token_usage_v1", "invocation_duration_v1"
 _OWN_FIELDS = frozenset({TOKENS, SECONDS})
 _LONGEST_WHY = 400
-
-
-Direction = Literal["worse", "missing", "better"]
-"""How a case changed, as in a comparison of both runs; `missing`: verdicts are missing, and it may have fallen."""
 
 
 class CaseRow(PageModel):
@@ -88,10 +85,6 @@ class CauseGroup(PageModel):
     cases: int
     before: int | None
     """The number of cases with this cause in the run with which this one is compared; null: there is none."""
-
-
-Changed = tuple[Direction | None, Outcome]
-"""How a case changed, and its earlier outcome."""
 
 
 def case_row(position: int, case: CaseResult, cause: FailureCause | None) -> CaseRow:

@@ -14,31 +14,23 @@ from itertools import islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from proctor.analysis.compare.sides import BriefCase, Key, Pairs, change_of, pair, side_cases
+from proctor.analysis.compare.sides import Key, Pairs, pair, side_cases
 from proctor.analysis.history.selected_runs import is_selection
 from proctor.reports.content.case_digest import CaseWarnings
 from proctor.reports.content.failure_causes import FailureCause, FailureGroup, cause_of, group_failures
 from proctor.reports.content.symbols import short_ids
 from proctor.runs.storage.queries import RunFilter
-from proctor.schema.analysis.comparison import CaseChange
 from proctor.schema.results.case_result import FaultRates
 from proctor.schema.results.manifest import NO_ANNOTATION, RunRecord, RunState
 from proctor.schema.results.run_result import CaseResult, Outcome
 from proctor.stats.intervals import ClusteredMean
 from proctor.web.pages.base import change_figures, passed_of
 from proctor.web.pages.bounded_cache import BoundedCache
+from proctor.web.pages.runs.case_changes import Against, Changed, Direction, count_changes, direction_of
 from proctor.web.pages.runs.case_filters import CaseExtras, case_extras
-from proctor.web.pages.runs.case_table import CaseRow, Changed, Direction, case_row, recorded_trials
+from proctor.web.pages.runs.case_table import CaseRow, case_row, recorded_trials
 from proctor.web.pages.runs.run_list import TREND, PassedCases, RunsPage, run_row
-from proctor.web.pages.runs.run_page import (
-    Against,
-    Figures,
-    NotesPage,
-    RunPage,
-    notes_page,
-    run_page,
-    turn_seconds,
-)
+from proctor.web.pages.runs.run_page import Figures, NotesPage, RunPage, notes_page, run_page, turn_seconds
 from proctor.web.pages.runs.selected_run import SelectedRun, list_run, select_run
 
 if TYPE_CHECKING:
@@ -154,7 +146,7 @@ def read_cases(store: Store, selected: SelectedRun) -> RunCases:
         changes = _mark_changes(rows, pairs)
         result.changes = _score_changes(pairs)
         not_run = len(pairs.both) - len(changes)
-        result.against = _against(selected, _count_changes(changes, len(rows.texts), not_run))
+        result.against = _against(selected, count_changes(changes, len(rows.texts), not_run))
     result.causes, joined = group_failures(
         filter(None, causes), filter(None, earlier) if result.against else None
     )
@@ -277,34 +269,6 @@ def _score_changes(pairs: Pairs) -> dict[str, ClusteredMean]:
             if name in before.scores:
                 means[name].add(score - before.scores[name], 1)
     return means
-
-
-def direction_of(before: BriefCase, now: BriefCase) -> Direction | None:
-    """Return how a case changed, as a comparison of both runs has it; a case that was not run has not changed."""
-    if now.outcome is Outcome.NOT_RUN:
-        return None
-    match change_of(before, now):
-        case CaseChange.NOW_FAILS | CaseChange.FEWER_TRIALS:
-            return "worse"
-        case CaseChange.MISSING | CaseChange.NOW_IN_ERROR:
-            return "missing"
-        case CaseChange.NOW_PASSES | CaseChange.MORE_TRIALS:
-            return "better"
-        case CaseChange.NO_LONGER_IN_ERROR if now.outcome is Outcome.PASSED:
-            return "better"
-    return None
-
-
-def _count_changes(changes: Sequence[Changed], cases: int, not_run: int) -> dict[str, int]:
-    directions = [direction for direction, _ in changes]
-    return {
-        "worse": directions.count("worse"),
-        "missing": directions.count("missing"),
-        "better": directions.count("better"),
-        "same": directions.count(None),
-        "not_run": not_run,
-        "unpaired": cases - len(directions) - not_run,
-    }
 
 
 def _against(selected: SelectedRun, counts: Mapping[str, int] = MappingProxyType({})) -> Against | None:

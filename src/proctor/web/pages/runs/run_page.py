@@ -32,6 +32,7 @@ from proctor.web.pages.base import (
     passed_share,
     share,
 )
+from proctor.web.pages.runs.case_changes import Against
 from proctor.web.pages.runs.case_table import CauseGroup
 
 # --- figures of all cases: metrics, repeats, durations and tokens -----------------------------------------------------
@@ -282,27 +283,6 @@ def manifest_part(stored: StoredRun) -> ManifestPart:
 
 
 # --- the page ---------------------------------------------------------------------------------------------------------
-
-
-class Against(PageModel):
-    """The run with which this one is compared, and the number of changes; null until every case of both is read."""
-
-    run_id: str
-    short: str
-    kind: str
-    """`previous`: the previous run of the same agent and sets; else the baseline's name."""
-    created_at: float
-    outcome: Outcome | None
-    pass_rate: PassedShare
-    worse: int | None = None
-    missing: int | None = None
-    """Cases that have missing verdicts, and may have fallen."""
-    better: int | None = None
-    same: int | None = None
-    not_run: int | None = None
-    """Cases that this run has not reached: they are not compared."""
-    unpaired: int | None = None
-    """Cases of this run that the other run lacks, or has in another version."""
 
 
 class RunPage(PageModel):

@@ -57,6 +57,9 @@ describe("how a case changed", () => {
     ["missing", "passed", "error", "has missing verdicts, was passed"],
     ["missing", "error", "error", "has missing verdicts"],
     ["better", "failed", "passed", "was failed"],
+    ["within_noise", "passed", "failed", "changed within noise, was passed"],
+    ["within_noise", "failed", "failed", "changed within noise"],
+    ["no_longer_in_error", "error", "failed", "no longer in error, was error"],
     [null, "passed", "passed", ""],
   ])("%s, from %s to %s: %s", (change, was, outcome, text) => {
     expect(changeText({ change, was, outcome } as CaseRow)).toBe(text);

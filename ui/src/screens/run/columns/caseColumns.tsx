@@ -121,10 +121,10 @@ function Why({ row }: { row: CaseRow }) {
   return row.outcome === "passed" && row.flaky ? <span className="dim">flaky</span> : null;
 }
 
-/** How a case differs from the run before: `was passed`, `has missing verdicts, was passed`, `fewer trials pass`. */
+/** How a case differs from the run before: `was passed`, `has missing verdicts, was passed`, `changed within noise`. */
 export function changeText(row: CaseRow): string {
   if (!row.change || !row.was) return "";
   const was = row.was === row.outcome ? "" : `was ${outcomeWord(row.was)}`;
-  if (row.change === "missing") return [CHANGE_WORDS.missing[0], was].filter(Boolean).join(", ");
-  return was || CHANGE_WORDS[row.change === "worse" ? "fewer_pass" : "more_pass"][0];
+  if (row.change === "worse" || row.change === "better") return was || CHANGE_WORDS[row.change === "worse" ? "fewer_pass" : "more_pass"][0];
+  return [CHANGE_WORDS[row.change][0], was].filter(Boolean).join(", ");
 }
