@@ -28,6 +28,11 @@ describe("the sources of the page", () => {
     expect(Object.keys(SOURCES).length).toBeGreaterThan(30);
   });
 
+  it("format numbers in one place, so that all have a separator of thousands", () => {
+    const found = Object.entries(SOURCES).filter(([path, text]) => path !== join("components", "text", "numberFormats.ts") && /toLocaleString|NumberFormat\(/.test(text));
+    expect(found.map(([path]) => path)).toEqual([]);
+  });
+
   it("take no font, image or style from elsewhere", () => {
     const found = Object.entries(STYLES).filter(([, text]) => /@import|url\(/.test(text));
     expect(found.map(([path]) => path)).toEqual([]);

@@ -192,7 +192,7 @@ function Choices({ cases, forced, force, ready, ticked, setTicked }: ChoicesProp
     <div className="row">
       {steady.length > 1 && (
         <Button look="quiet" action="tick" onClick={() => setTicked(new Set([...ticked, ...steady.map(({ position }) => position)]))}>
-          {steady.length === ready.length ? `Tick all ${steady.length}` : `Tick the ${steady.length} whose trials agree`}
+          {steady.length === ready.length ? `Tick all ${numText(steady.length)}` : `Tick the ${numText(steady.length)} whose trials agree`}
         </Button>
       )}
       {ticked.size > 0 && (

@@ -1,5 +1,6 @@
 import { shellWord } from "../run/Details";
 import type { BlessCase, BlessPage, CaseRow } from "../../data/types";
+import { countText } from "../../components/text/numberFormats";
 
 /** What the address asks for: `cases=3,7`, `trials=3:2,7:1` (trials from 1), `trial=2` of the only case, `force=1`. */
 interface BlessRequest {
@@ -77,5 +78,5 @@ export function writeButtonText(accepted: readonly BlessCase[]): string {
   const files = [...new Set(accepted.map(({ path }) => path))];
   const into = files.length === 1 ? files[0]?.split(/[\\/]/).pop() : `${files.length} files`;
   if (!accepted.length) return "Nothing accepted";
-  return `Write ${accepted.length} ${accepted.length === 1 ? "case" : "cases"} into ${into}`;
+  return `Write ${countText(accepted.length, "case")} into ${into}`;
 }

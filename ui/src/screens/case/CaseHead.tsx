@@ -8,7 +8,7 @@ import { When } from "../../components/text/Num";
 import { Outcome, inkClass, outcomeWord, shownOutcome, shownTrial } from "../../components/charts/Outcome";
 import { Prose } from "../../components/text/Prose";
 import { trialSign } from "../../components/charts/TrialStrip";
-import { secondsText } from "../../components/text/numberFormats";
+import { numText, secondsText } from "../../components/text/numberFormats";
 import { Breakable } from "../../components/text/Breakable";
 import { TermText } from "../../components/terms/TermText";
 import { caseAddress } from "../evalSets/links";
@@ -35,7 +35,7 @@ export function CaseHead({ page, order, number, trial, onTrial, differences, onN
         <Link href={order.up}>run {page.short}</Link>
         <span>{page.agent}</span>
         <span>
-          {page.eval_set_id}, case {page.position + 1} of {page.total}
+          {page.eval_set_id}, case {numText(page.position + 1)} of {numText(page.total)}
         </span>
         {page.place && <code>{page.place}</code>}
         <CopySmall text={`${page.eval_set_id}/${page.eval_id}`} what="Copy id of the case" action="id">Copy id</CopySmall>

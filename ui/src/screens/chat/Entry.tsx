@@ -1,7 +1,7 @@
 import { useState } from "react";
 import { Button } from "../../components/forms/Button";
 import { AreaField } from "../../components/forms/Field";
-import { secondsText } from "../../components/text/numberFormats";
+import { countText, secondsText } from "../../components/text/numberFormats";
 import { isObject, jsonError, lineJson, readJson, writeJson } from "../evalCase/editing/exactJson";
 import styles from "./Chat.module.css";
 import type { ChatEntry } from "./chatStream";
@@ -63,7 +63,7 @@ export function Entry({ entry, answer }: { entry: ChatEntry; answer: ((response:
 
 /** What one exchange took. */
 export function ExchangeTotals({ seconds, tokens }: { seconds: number | null; tokens: number }) {
-  const parts = [seconds === null ? "" : secondsText(seconds), tokens ? `${tokens.toLocaleString("en")} tokens` : ""].filter(Boolean).join(" · ");
+  const parts = [seconds === null ? "" : secondsText(seconds), tokens ? countText(tokens, "token") : ""].filter(Boolean).join(" · ");
   return parts ? <div className={`${styles.took} num`}>{parts}</div> : null;
 }
 

@@ -18,6 +18,7 @@ import { shortCommit } from "../runs/runColumns";
 import { capital } from "../../components/terms/caseWords";
 import { Cases } from "./Cases";
 import { TermText } from "../../components/terms/TermText";
+import { countText, numText } from "../../components/text/numberFormats";
 import styles from "./Compare.module.css";
 import { MetricTable } from "./MetricTable";
 import { CasePair } from "./CasePair";
@@ -170,7 +171,7 @@ function Side({ word, side }: { word: string; side: Sided }) {
     <li>
       <span className={styles.word}>{word}</span>
       <span>
-        <b>{side.agent}</b> · {side.cases.toLocaleString("en-US")} {side.cases === 1 ? "case" : "cases"}
+        <b>{side.agent}</b> · {countText(side.cases, "case")}
         {trials} · <When at={side.started_at} exact /> · {side.kept ? <AvailableLink to={`/runs/${encodeURIComponent(side.run_id)}`}>run {side.short}</AvailableLink> : `run ${side.short}, no longer stored`}
         {side.commit && (
           <>
@@ -224,7 +225,7 @@ function UnpairedCases({ page }: { page: ComparisonPage }) {
     .map(([title, cases]) => (
       <details key={title} className={`${styles.lone} panel`}>
         <summary>
-          {cases.length.toLocaleString("en-US")} {cases.length === 1 ? "case" : "cases"} {title}
+          {countText(cases.length, "case")} {title}
         </summary>
         <ul>
           {cases.slice(0, MAX_UNPAIRED).map((one) => (
@@ -235,7 +236,7 @@ function UnpairedCases({ page }: { page: ComparisonPage }) {
             </li>
           ))}
         </ul>
-        {cases.length > MAX_UNPAIRED && <p className="dim">… and {(cases.length - MAX_UNPAIRED).toLocaleString("en-US")} more</p>}
+        {cases.length > MAX_UNPAIRED && <p className="dim">… and {numText(cases.length - MAX_UNPAIRED)} more</p>}
       </details>
     ));
 }

@@ -37,7 +37,7 @@ export function plainText(rest: string): string {
 export function changeSummary(page: ComparisonPage): string {
   const counts = (Object.keys(CHANGES) as Change[]).map((change) => [countOf(page, change) + (change === "missing" ? page.without_verdicts : 0), change] as const);
   const some = counts.filter(([count]) => count > 0).map(([count, change]) => countText(count, CHANGE_WORDS[change][0], CHANGE_WORDS[change][1]));
-  const same = `${page.same.toLocaleString("en-US")} unchanged`;
+  const same = `${numText(page.same)} unchanged`;
   return [...some, same].join(", ");
 }
 

@@ -7,6 +7,7 @@ import { Button } from "../../components/forms/Button";
 import { ErrorNote } from "../../components/feedback/ErrorNote";
 import { Tabs } from "../../components/forms/Tabs";
 import { Breakable } from "../../components/text/Breakable";
+import { numText } from "../../components/text/numberFormats";
 import { caseAddress, setAddress } from "../evalSets/links";
 import { Problems } from "../evalSets/Problems";
 import { RunButton } from "../start/RunDialog";
@@ -116,7 +117,7 @@ function Head({ page, draft, unsavable, invalid, saving, ask }: HeadProps) {
   return (
     <header className={styles.head}>
       <p className="dim small">
-        <Link href={setAddress(page.eval_set)}>{page.path}</Link>:{page.line} · case {page.position + 1} of {page.total}
+        <Link href={setAddress(page.eval_set)}>{page.path}</Link>:{page.line} · case {numText(page.position + 1)} of {numText(page.total)}
       </p>
       <div className="row">
         <h1 className={styles.title}><Breakable text={page.eval_id || "(no id)"} /></h1>

@@ -7,11 +7,11 @@ import { Button } from "../../components/forms/Button";
 import { Dialog } from "../../components/forms/Dialog";
 import { ErrorNote } from "../../components/feedback/ErrorNote";
 import { SelectField, TextField } from "../../components/forms/Field";
+import { countText } from "../../components/text/numberFormats";
 import { RefusedError, addCase, readCase } from "../evalCase/editing/evalSetApi";
 import { keyOf, setAt, textContent } from "../evalCase/editing/jsonEdit";
 import type { Json } from "../evalCase/editing/exactJson";
 import styles from "./EvalSets.module.css";
-import { count } from "./EvalSetsScreen";
 import { caseAddress } from "./links";
 
 interface BarProps {
@@ -33,7 +33,7 @@ export function CasesBar({ set, chosen, done }: BarProps) {
     await attempt(async () => {
       const cases = await Promise.all(chosen.map(async ({ eval_id }) => ({ eval_id, version: (await readCase(set, eval_id)).version })));
       const { body } = await source.send<CaseRemoved>("POST", `/api/eval-sets/${encodeURIComponent(set)}/cases/remove`, { body: { cases } });
-      setMessage(`${count(body.eval_ids.length, "case")} removed.`);
+      setMessage(`${countText(body.eval_ids.length, "case")} removed.`);
       setUndo(body.undo);
       done();
     });
@@ -47,7 +47,7 @@ export function CasesBar({ set, chosen, done }: BarProps) {
   const duplicate = (): Promise<void> =>
     attempt(async () => {
       for (const { eval_id } of chosen) await duplicateCase(set, eval_id);
-      setMessage(`${count(chosen.length, "copy").replace("copys", "copies")} at the end of the set.`);
+      setMessage(`${countText(chosen.length, "copy", "copies")} at the end of the set.`);
       done();
     });
   return (
@@ -56,7 +56,7 @@ export function CasesBar({ set, chosen, done }: BarProps) {
       <div className={`row ${styles.bar}`} role="status">
         {chosen.length > 0 && (
           <>
-            <span>{count(chosen.length, "case")} chosen</span>
+            <span>{countText(chosen.length, "case")} chosen</span>
             <Button action="duplicate" does="duplicate the chosen cases" busy={busy} onClick={() => void duplicate()}>Duplicate</Button>
             <Button look="danger" action="remove" does="remove the chosen cases" busy={busy} onClick={() => setAsking(true)}>Remove</Button>
           </>
@@ -67,7 +67,7 @@ export function CasesBar({ set, chosen, done }: BarProps) {
       <Dialog
         open={isAsking}
         onClose={() => setAsking(false)}
-        title={`Remove ${count(chosen.length, "case")}?`}
+        title={`Remove ${countText(chosen.length, "case")}?`}
         foot={<Button look="danger" onClick={() => void remove()}>Remove from the file</Button>}
       >
         <p>{chosen.slice(0, 10).map(({ eval_id }) => eval_id).join(", ")}{chosen.length > 10 && " …"}</p>

@@ -12,11 +12,11 @@ import { FilterBox } from "../../components/tables/FilterBox";
 import { Skeleton } from "../../components/feedback/Skeleton";
 import { type Column, Table } from "../../components/tables/Table";
 import { Breakable } from "../../components/text/Breakable";
+import { countText, numText } from "../../components/text/numberFormats";
 import { AuditLine } from "../audit/AuditLine";
 import { RunButton } from "../start/RunDialog";
 import { CasesBar, NewCaseDialog } from "./CasesBar";
 import styles from "./EvalSets.module.css";
-import { count } from "./EvalSetsScreen";
 import { HeadDialog } from "./HeadDialog";
 import { Problems } from "./Problems";
 import { TextEditor } from "./TextEditor";
@@ -43,20 +43,20 @@ function Case({ row }: { row: EvalCaseRow }) {
 }
 
 function Turns({ row }: { row: EvalCaseRow }) {
-  return row.kind === "scenario" ? <span className="dim">scenario</span> : <span className="num">{row.turns}</span>;
+  return row.kind === "scenario" ? <span className="dim">scenario</span> : <span className="num">{numText(row.turns)}</span>;
 }
 
 function Signs({ row: { errors, warnings } }: { row: EvalCaseRow }) {
   return (
     <span className="num">
-      {errors > 0 && <b className={styles.error} title={count(errors, "error")}>✕ {errors} </b>}
-      {warnings > 0 && <b className={styles.warning} title={count(warnings, "warning")}>! {warnings}</b>}
+      {errors > 0 && <b className={styles.error} title={countText(errors, "error")}>✕ {numText(errors)} </b>}
+      {warnings > 0 && <b className={styles.warning} title={countText(warnings, "warning")}>! {numText(warnings)}</b>}
     </span>
   );
 }
 
 function stated({ rubrics, has_state }: EvalCaseRow): string {
-  return [rubrics ? count(rubrics, "rubric") : "", has_state ? "state" : ""].filter(Boolean).join(", ") || "–";
+  return [rubrics ? countText(rubrics, "rubric") : "", has_state ? "state" : ""].filter(Boolean).join(", ") || "–";
 }
 
 /** Screen 9: one eval set and its cases. */
@@ -100,7 +100,7 @@ function Head({ page }: { page: EvalSetPage }) {
       </div>
       {page.description && <p>{page.description}</p>}
       <p className="dim">
-        {page.cases === null ? "This file cannot be read: correct its text here." : `${count(page.cases, "case")} · ${page.kind}`}
+        {page.cases === null ? "This file cannot be read: correct its text here." : `${countText(page.cases, "case")} · ${page.kind}`}
         {page.cases !== null && page.why_not && (page.is_old ? " · only read here" : ` · ${page.why_not}`)}
       </p>
       {page.migrates_to !== null && <Migrate page={page} to={page.migrates_to} />}
@@ -147,7 +147,7 @@ function Cases({ page, rows }: { page: EvalSetPage; rows: readonly EvalCaseRow[]
         <span className="grow" />
         {page.can_edit && <Button action="add" does="add a case" onClick={() => setMaking(true)}>New case</Button>}
       </div>
-      <FilterBox label="Filter cases" placeholder="part of an id, tag:…, problems" value={line} onChange={(q) => setQuery({ q })} offers={tags} found={`${found.length} of ${rows.length}`} />
+      <FilterBox label="Filter cases" placeholder="part of an id, tag:…, problems" value={line} onChange={(q) => setQuery({ q })} offers={tags} found={`${numText(found.length)} of ${numText(rows.length)}`} />
       {page.can_edit && <CasesBar set={page.id} chosen={rows.filter(({ eval_id }) => chosen.has(eval_id))} done={() => setChosen(new Set())} />}
       {found.length ? (
         <Table

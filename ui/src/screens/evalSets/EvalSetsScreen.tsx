@@ -13,6 +13,7 @@ import { SelectField, TextField } from "../../components/forms/Field";
 import { FilterBox } from "../../components/tables/FilterBox";
 import { Skeleton } from "../../components/feedback/Skeleton";
 import { type Column, Table } from "../../components/tables/Table";
+import { countText, numText } from "../../components/text/numberFormats";
 import styles from "./EvalSets.module.css";
 import { setAddress } from "./links";
 
@@ -20,7 +21,7 @@ const FORMS = { json: "JSON", yaml: "YAML", lines: "JSON lines" } as const;
 
 const COLUMNS: readonly Column<EvalSetRow>[] = [
   { id: "path", head: "File", width: "minmax(0, 1.6fr)", sortBy: ({ path }) => path, cell: (row) => <Name row={row} /> },
-  { id: "cases", head: "Cases", width: "80px", align: "end", sortBy: ({ cases }) => cases, first: "desc", cell: ({ cases }) => <span className="num">{cases ?? "–"}</span> },
+  { id: "cases", head: "Cases", width: "80px", align: "end", sortBy: ({ cases }) => cases, first: "desc", cell: ({ cases }) => <span className="num">{numText(cases)}</span> },
   { id: "form", head: "Written as", width: "170px", optional: true, cell: (row) => <span className="dim">{row.is_old ? row.kind : FORMS[row.form as keyof typeof FORMS]}</span> },
   { id: "problems", head: "Problems", width: "minmax(0, 1.2fr)", optional: true, sortBy: ({ errors, warnings }) => errors * 1e6 + warnings, first: "desc", cell: (row) => <ProblemCounts row={row} /> },
 ];
@@ -40,8 +41,8 @@ function ProblemCounts({ row }: { row: { errors: number; warnings: number; first
   if (!row.errors && !row.warnings) return <span className="dim">none</span>;
   return (
     <span className={styles.problemCounts}>
-      {row.errors > 0 && <b className={styles.error}>✕ {row.errors} {row.errors === 1 ? "error" : "errors"} </b>}
-      {row.warnings > 0 && <b className={styles.warning}>! {row.warnings} {row.warnings === 1 ? "warning" : "warnings"} </b>}
+      {row.errors > 0 && <b className={styles.error}>✕ {countText(row.errors, "error")} </b>}
+      {row.warnings > 0 && <b className={styles.warning}>! {countText(row.warnings, "warning")} </b>}
       {row.first_problem && <span className={styles.under}>{row.first_problem}</span>}
     </span>
   );
@@ -67,9 +68,9 @@ export function EvalSetsScreen() {
       {data.items.length ? (
         <>
           <p className="dim">
-            {count(data.items.length, "file")} with {count(cases, "case")} below this project’s folder.
+            {countText(data.items.length, "file")} with {countText(cases, "case")} below this project’s folder.
           </p>
-          <FilterBox label="Filter eval sets" placeholder="part of a path or an id" value={query.get("q") ?? ""} onChange={(q) => setQuery({ q })} found={`${rows.length} of ${data.items.length}`} />
+          <FilterBox label="Filter eval sets" placeholder="part of a path or an id" value={query.get("q") ?? ""} onChange={(q) => setQuery({ q })} found={`${numText(rows.length)} of ${numText(data.items.length)}`} />
           <Table label="Eval sets" rows={rows} columns={COLUMNS} idOf={({ id }) => id} href={({ id }) => setAddress(id)} sort={query.get("sort") ?? ""} onSort={(sort) => setQuery({ sort })} />
         </>
       ) : (
@@ -78,10 +79,6 @@ export function EvalSetsScreen() {
       <NewSetDialog open={isMaking} close={() => setMaking(false)} folders={data.folders} />
     </>
   );
-}
-
-export function count(number: number, what: string): string {
-  return `${number.toLocaleString("en")} ${what}${number === 1 ? "" : "s"}`;
 }
 
 function NewSetDialog({ open, close, folders }: { open: boolean; close: () => void; folders: readonly string[] }) {

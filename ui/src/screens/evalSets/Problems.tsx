@@ -1,5 +1,6 @@
 import type { ProblemNote } from "../../data/types";
 import { Prose } from "../../components/text/Prose";
+import { countText, numText } from "../../components/text/numberFormats";
 import styles from "./EvalSets.module.css";
 
 const SHOWN = 3;
@@ -15,7 +16,7 @@ export function Problems({ problems }: { problems: readonly ProblemNote[] }) {
       {ordered.length > SHOWN && (
         <details>
           <summary>
-            {ordered.length - SHOWN} more{errors > SHOWN && `, ${errors} errors in all`}
+            {numText(ordered.length - SHOWN)} more{errors > SHOWN && `, ${countText(errors, "error")} in all`}
           </summary>
           {ordered.slice(SHOWN).map((one, index) => <Problem key={index} problem={one} />)}
         </details>

@@ -3,14 +3,14 @@ import { mdCode, mdTable, mdText } from "../../components/text/markdown";
 import { type Expense, expenseOf } from "./paretoFront";
 import { outcomeWord } from "../../components/charts/Outcome";
 import { afterComma, unreadText } from "../runs/runColumns";
-import { numText, percentText, scoreText } from "../../components/text/numberFormats";
+import { countText, numText, percentText, scoreText } from "../../components/text/numberFormats";
 
 /** `12 of 40 cases differ.` */
 export function summary({ rows, different, runs }: MatrixPage): string {
-  const cases = `${rows.length.toLocaleString("en-US")} ${rows.length === 1 ? "case" : "cases"}`;
+  const cases = countText(rows.length, "case");
   if (runs.length < 2) return `${cases}. Add a run to compare it with.`;
   if (!different) return rows.length === 1 ? "The case has the same outcome in every run." : `All ${cases} have the same outcome in every run.`;
-  return `${different.toLocaleString("en-US")} of ${cases} ${different === 1 ? "differs" : "differ"}.`;
+  return `${numText(different)} of ${cases} ${different === 1 ? "differs" : "differ"}.`;
 }
 
 const UNKNOWN_EXPENSES: Readonly<Record<Expense, string>> = {

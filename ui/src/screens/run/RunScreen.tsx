@@ -12,6 +12,7 @@ import { ErrorNote } from "../../components/feedback/ErrorNote";
 import { When } from "../../components/text/Num";
 import { Outcome } from "../../components/charts/Outcome";
 import { Skeleton } from "../../components/feedback/Skeleton";
+import { numText } from "../../components/text/numberFormats";
 import { AuditLine } from "../audit/AuditLine";
 import { RunButton } from "../start/RunDialog";
 import { CaseTable } from "./CaseTable";
@@ -128,7 +129,7 @@ function Run({ page, isBrief, live, watched, cases, order, setJudging }: Props) 
       {!watched && page.state !== "finished" && page.state !== "running" && <Unfinished page={page} writable={hasServer} />}
       {!watched && <KeyFigures page={page} notes={notes} />}
       <Warnings page={page} notes={notes} />
-      <ErrorNote error={cases.error && { message: `${lacksCases && cases.data ? `The table has only the first ${rows.length} cases. ` : ""}${cases.error.message}` }} retry={cases.refetch} />
+      <ErrorNote error={cases.error && { message: `${lacksCases && cases.data ? `The table has only the first ${numText(rows.length)} cases. ` : ""}${cases.error.message}` }} retry={cases.refetch} />
       {!watched && cases.data && !lacksCases && <RunPictures page={page} isBrief={isBrief} rows={rows} total={cases.data.total} shown={table.shown} extras={extras.data ?? (extras.error && null)} />}
       {cases.data ? (
         <CaseTable page={page} total={lacksCases ? rows.length : cases.data.total} table={table} reading={reading} watched={watched} tools={<><Judgings page={page} onChange={setJudging} /><ColumnChooser page={page} rows={rows} hidden={table.columns.filter(({ wideOnly }) => wideOnly).length} /></>} />

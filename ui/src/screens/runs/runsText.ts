@@ -13,14 +13,14 @@ export function summary({ items, total }: RunsPage): string {
   const on = `${last.agent} on ${last.sets.join(", ")}`;
   const { count, of } = last.pass_rate;
   const counted = `${numText(count)} of ${numText(of)} ${of === 1 ? "case" : "cases"} passed${afterComma(missingText(last))}`;
-  const runs = total === 1 ? "One run is stored." : `${total.toLocaleString("en-US")} runs are stored.`;
+  const runs = total === 1 ? "One run is stored." : `${numText(total)} runs are stored.`;
   if (last.state === "running") return `${on} is running. ${runs}`;
   return `The latest run, ${on}, ${verb(last)} ${agoText(last.created_at)}: ${counted}. ${runs}`;
 }
 
 /** How many are listed: `7 of 10`; where there are more pages, only how many here. */
 export function listedCountText(here: number, total: number, paged: boolean): string {
-  return paged ? `${numText(here)} on this page, ${total.toLocaleString("en-US")} in total` : `${numText(here)} of ${total.toLocaleString("en-US")}`;
+  return paged ? `${numText(here)} on this page, ${numText(total)} in total` : `${numText(here)} of ${numText(total)}`;
 }
 
 function verb({ outcome, standing }: RunRow): string {

@@ -5,7 +5,7 @@ import { Breakable } from "../../components/text/Breakable";
 import { Chip } from "../../components/forms/Chip";
 import { ErrorNote } from "../../components/feedback/ErrorNote";
 import { Skeleton } from "../../components/feedback/Skeleton";
-import { numText } from "../../components/text/numberFormats";
+import { countText, numText } from "../../components/text/numberFormats";
 import styles from "./Start.module.css";
 import type { ChosenSet } from "./startRequest";
 
@@ -50,7 +50,7 @@ export function SetsPicker({ sets, chosen, onChange }: Props) {
                   onChange={({ target }) => onChange(target.checked ? [...chosen, { path, cases: null }] : chosen.filter((each) => each.path !== path))}
                 />
                 <code title={path}><span className="hidden">{folder && `${folder}/`}</span><Breakable text={folder ? path.slice(folder.length + 1) : path} /></code>
-                {one?.cases && <span className="dim small">{one.cases.length} cases</span>}
+                {one?.cases && <span className="dim small">{countText(one.cases.length, "case")}</span>}
               </label>
               {one && <Cases chosen={one} onChange={(cases) => set(path, cases)} />}
             </li>
@@ -77,7 +77,7 @@ function Cases({ chosen, onChange }: { chosen: ChosenSet; onChange: (cases: stri
   return (
     <details open={open} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary>
-        {chosen.cases ? `${chosen.cases.length} of ${numText(data.cases.length)} cases` : `all ${numText(data.cases.length)} cases`}
+        {chosen.cases ? `${numText(chosen.cases.length)} of ${numText(data.cases.length)} cases` : `all ${numText(data.cases.length)} cases`}
         <span className="dim small">{data.config ? ` · config ${data.config}` : " · ADK's default criteria: no config file found"}</span>
       </summary>
       {open && <CaseList set={data} chosen={chosen.cases} onChange={onChange} />}

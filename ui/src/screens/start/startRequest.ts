@@ -1,5 +1,6 @@
 // What the page "start a run" requests: it is kept in the address, so that a reload or a link restores it.
 import type { StartProblem } from "../../data/types";
+import { numText } from "../../components/text/numberFormats";
 
 export interface ChosenSet {
   path: string;
@@ -113,7 +114,7 @@ export function startAddress(request: StartRequest): string {
 
 /** What is run, in words: the cases, the trials and the criteria. */
 export function requestText({ eval_sets, failed_of, num_runs, config, criteria, judge }: StartRequest): string {
-  const sets = eval_sets.map(({ path, cases }) => (cases === null ? `all cases of ${path}` : cases.length === 1 ? `case ${cases[0]} of ${path}` : `${cases.length} cases of ${path}`));
+  const sets = eval_sets.map(({ path, cases }) => (cases === null ? `all cases of ${path}` : cases.length === 1 ? `case ${cases[0]} of ${path}` : `${numText(cases.length)} cases of ${path}`));
   const parts = [
     failed_of && !sets.length ? `the cases that did not pass in run ${failed_of.slice(0, 6)}` : sets.join(", "),
     num_runs ? `${num_runs} ${num_runs === 1 ? "trial" : "trials"} per case` : "",
@@ -161,7 +162,7 @@ export function numberProblem(request: StartRequest, name: NumberName): string |
   const range = NUMBERS[name];
   if (!range) return number > 0 && number < Infinity ? null : "A number above 0";
   const [least, most] = range;
-  return Number.isInteger(number) && number >= least && number <= most ? null : `A whole number from ${least} to ${most.toLocaleString("en")}`;
+  return Number.isInteger(number) && number >= least && number <= most ? null : `A whole number from ${least} to ${numText(most)}`;
 }
 
 /** The names of the numeric fields whose value is not valid: an error is shown at each, and the value is not sent. */
