@@ -1,5 +1,7 @@
 """Settings: their location, their values, and the messages about invalid ones."""
 
+import json
+import sys
 from dataclasses import fields
 from pathlib import Path
 
@@ -7,6 +9,8 @@ import pytest
 
 from proctor.errors import SettingsError
 from proctor.runs.setup.settings import Settings, load_settings, project_root
+from tests.cli.project import in_this_process
+from tests.web.stored_runs import working_in
 
 
 def write(path: Path, text: str) -> Path:
@@ -186,6 +190,23 @@ ANCHORED = {
     "the id of a set": ('sets = "booking"', "sets", "booking"),
     "an absolute path": ('sets = "/somewhere/a.json"', "sets", "/somewhere/a.json"),
     "a config": ('config = "strict.json"', "config", "{root}/strict.json"),
+    "a command and its file": (
+        'agent = "cmd:python my_agent/agent.py --fast"',
+        "agent",
+        "cmd:python {root}/my_agent/agent.py --fast",
+    ),
+    "a program": ('agent = "cmd:my_agent/agent.py"', "agent", "cmd:{root}/my_agent/agent.py"),
+    "a command without a file": ('agent = "cmd:npm  start"', "agent", "cmd:npm  start"),
+    "a command longer than a file's name": (
+        f'agent = "cmd:python -c {"x;" * 200}"',
+        "agent",
+        f"cmd:python -c {'x;' * 200}",
+    ),
+    "an open quotation mark": ("agent = 'cmd:python \"a'", "agent", 'cmd:python "a'),
+    "a script as the judge": ('judge = "scripted:a/judge.json"', "judge", "scripted:{root}/a/judge.json"),
+    "a model as the judge": ('judge = "ollama/llama3.2"', "judge", "ollama/llama3.2"),
+    "a script as the user": ('user = "scripted:user.json"', "user", "scripted:{root}/user.json"),
+    "a function as the user": ('user = "my_agent/agent.py:ask"', "user", "{root}/my_agent/agent.py:ask"),
 }
 
 
@@ -197,3 +218,56 @@ def test_paths_are_relative_to_the_file(tmp_path: Path, text: str, name: str, ex
     below = tmp_path / "evals"
     value = getattr(load_settings(below), name)
     assert (value if isinstance(value, str) else value[0]) == expected.format(root=tmp_path)
+
+
+@pytest.mark.parametrize("text", ['judge = "scripted:judge.json"', 'agent = "cmd:python  bot.py"'])
+def test_in_the_folder_of_the_file_a_run_records_what_the_file_has(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    write(tmp_path / "bot.py", "")
+    write(tmp_path / "proctor.toml", text)
+    monkeypatch.chdir(tmp_path)
+    settings = load_settings(tmp_path)
+    assert text.partition('"')[2].rstrip('"') in (settings.judge, *settings.agent)
+
+
+_BOT = """
+import json, sys
+for line in sys.stdin:
+    if json.loads(line)["type"] == "turn":
+        print(json.dumps({"text": "Hello!"}))
+        print(json.dumps({"type": "done"}), flush=True)
+"""
+_GREETING = {
+    "eval_set_id": "greeting",
+    "eval_cases": [
+        {
+            "eval_id": "hi",
+            "conversation": [
+                {
+                    "user_content": {"parts": [{"text": "Hi"}]},
+                    "final_response": {"parts": [{"text": "Hello!"}]},
+                }
+            ],
+        }
+    ],
+}
+
+
+@pytest.mark.slow
+def test_a_run_in_a_folder_below_finds_the_program_and_the_script_of_the_judge(tmp_path: Path) -> None:
+    write(tmp_path / "bot.py", _BOT)
+    script = [{"when": "Hello!", "say": {"rationale": "The same.", "verdict": "valid"}}]
+    write(tmp_path / "judge.json", json.dumps(script))
+    write(tmp_path / "a.evalset.json", json.dumps(_GREETING))
+    write(tmp_path / "test_config.json", json.dumps({"criteria": {"final_response_match_v2": 0.5}}))
+    settings = [
+        'judge = "scripted:judge.json"',
+        f'agent = "cmd:{sys.executable} bot.py"',
+        'sets = "a.evalset.json"',
+    ]
+    write(tmp_path / "proctor.toml", "\n".join(settings))
+    (tmp_path / "below").mkdir()
+    with working_in(tmp_path / "below"):
+        done = in_this_process("eval", "--store", "memory:")
+    assert "PASSED  greeting/hi" in done.stdout, done.stdout + done.stderr

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal
 
@@ -275,6 +275,10 @@ def setting_kinds() -> dict[str, OptionKind]:
 # --- paths are relative to the file ------------------------------------------------------------------------------------
 
 
+_COMMAND, _SCRIPTED = "cmd:", "scripted:"
+"""The prefixes of an agent and of a model that contain the path of a file."""
+
+
 def _resolve_paths(name: str, value: Any, folder: Path) -> Any:
     """Return the value of a setting with its paths resolved against `folder`, the folder of the settings file."""
     match name:
@@ -288,8 +292,8 @@ def _resolve_paths(name: str, value: Any, folder: Path) -> Any:
             return value if "://" in value else str(folder / Path(value).expanduser())
         case "config":
             return str(folder / value)
-        case "user" if re.search(r"\.py(:|$)", value):
-            return resolve_reference(value, folder)
+        case "judge" | "user":
+            return _resolve_model(value, folder)
         case _:
             return value
 
@@ -299,7 +303,12 @@ def _as_list(value: str | list[str]) -> list[str]:
 
 
 def resolve_reference(reference: str, folder: Path) -> str:
-    """Make the path in `path` or `path:names` absolute where it exists; leave modules, ids and prefixes alone."""
+    """Make the path in `path` or `path:names`, and the files of `cmd:COMMAND`, absolute where they exist.
+
+    Modules, ids and other prefixes remain unchanged.
+    """
+    if reference.startswith(_COMMAND):
+        return _COMMAND + _resolve_command(reference.removeprefix(_COMMAND), folder)
     if (folder / reference).exists():
         return str(folder / reference)
     path, colon, names = reference.partition(":")
@@ -307,6 +316,35 @@ def resolve_reference(reference: str, folder: Path) -> str:
         return f"{folder / path}:{names}"
     looks_like_path = "/" in path or path.endswith((".json", ".yaml", ".yml", ".py"))
     return f"{folder / path}{colon}{names}" if looks_like_path and not names.startswith("//") else reference
+
+
+def _resolve_command(command: str, folder: Path) -> str:
+    """Make the words of a command that are files of `folder` absolute, if it is not the working folder; no program of PATH."""
+    try:
+        words = shlex.split(command)
+    except ValueError:  # loading the agent reports it
+        return command
+    if folder == Path.cwd():
+        return command
+    resolved = [
+        str(folder / word) if (number or "/" in word) and _is_file(folder / word) else word
+        for number, word in enumerate(words)
+    ]
+    return command if resolved == words else shlex.join(resolved)
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # longer than any path, or with NUL
+        return False
+
+
+def _resolve_model(name: str, folder: Path) -> str:
+    """Resolve the path of `scripted:FILE` and of `file.py:function`; leave other models and modules alone."""
+    if name.startswith(_SCRIPTED):
+        return _SCRIPTED + relative_to_working_folder(str(folder / name.removeprefix(_SCRIPTED)))
+    return resolve_reference(name, folder) if re.search(r"\.py(:|$)", name) else name
 
 
 def _resolve_url(url: str, folder: Path) -> str:
@@ -371,51 +409,3 @@ def prepare_process(settings: Settings) -> None:
     set_import_path([*sys.path[:place], *added, *sys.path[place:]])
     for name, value in settings.env.items():
         os.environ.setdefault(name, value)
-
-
-# --- Find settings that have no effect because their file or their table is misspelled --------------------------------
-
-
-_OTHER_FORMS = frozenset({"proctor.yaml", "proctor.yml", "proctor.ini", "proctor.cfg", ".proctor.toml"})
-"""Common names of settings files that Proctor does not read."""
-_LONGEST = len(SETTINGS_FILE) + 2
-_OUTPUTS = (".html", ".htm")
-"""Suffixes of reports, which resemble `.toml`."""
-_TABLE = re.compile(r"^\s*\[+\s*tool\s*\.\s*[\"']?([\w-]+)", re.MULTILINE)
-_BARE_TABLE = re.compile(r"^\s*\[\s*[\"']?proctor[\"']?\s*[\].]", re.MULTILINE)
-
-
-def misspelled_settings(start: Path, root: Path | None) -> list[str]:
-    """Return a warning for each file or table with a name close to that of the settings, from `start` up to the project root."""
-    start = start.absolute()
-    folders = [folder for folder in (start, *start.parents) if folder.is_relative_to(root or start)]
-    return [warning for folder in folders for warning in (*_files(folder), *_tables(folder / PYPROJECT))]
-
-
-def _files(folder: Path) -> Iterator[str]:
-    try:
-        names = sorted(entry.name for entry in folder.iterdir() if len(entry.name) <= _LONGEST)
-    except OSError:
-        return
-    for name in names:
-        if name != SETTINGS_FILE and _is_near_file(name) and (folder / name).is_file():
-            yield f"{folder / name}: nothing reads this file. Did you mean {SETTINGS_FILE!r}?"
-
-
-def _is_near_file(name: str) -> bool:
-    lower = name.lower()
-    if lower in _OTHER_FORMS or lower == SETTINGS_FILE:
-        return True
-    return not lower.endswith(_OUTPUTS) and bool(get_close_matches(lower, [SETTINGS_FILE], cutoff=0.9))
-
-
-def _tables(file: Path) -> Iterator[str]:
-    try:
-        text = file.read_text(encoding="utf-8-sig", errors="replace")
-    except OSError:
-        return
-    for name in dict.fromkeys(_TABLE.findall(text)):
-        if name != "proctor" and get_close_matches(name.lower(), ["proctor"], cutoff=0.8):
-            yield f"{file}: nothing reads the table [tool.{name}]. Did you mean [tool.proctor]?"
-    if _BARE_TABLE.search(text):
-        yield f"{file}: nothing reads the table [proctor]. Did you mean [tool.proctor]?"

@@ -98,7 +98,8 @@ _KEYS = frozenset({"judgemodel", "model", "audiomodel"})
 
 def model_problem(name: str, settings: Settings) -> str:
     """Return why a request may not name a model; empty if it may, or if the run reports the problem."""
-    if name == default_judge(None, settings.judge):
+    same = settings.override({"judge": name}, settings.root).judge if settings.root else name
+    if default_judge(None, settings.judge) in (name, same):
         return ""  # the project's own judge is allowed at any address
     try:
         model = parse_name(name, MODELS.names())
