@@ -1,7 +1,7 @@
 """Failures by cause: the metric that was missed and the expectation that was violated, without what differs from case to case.
 
-The rule is deterministic: calls lose their arguments; quoted texts, numbers and the place (turn, trial) are replaced or left
-out, and what follows a semicolon is a detail. Code that is not a call keeps its words. Cases with the same rest have the same cause.
+The rule is deterministic: calls lose their arguments, values (`value_kinds.py`) are replaced, and the place (turn, trial) is left
+out; what follows a semicolon is a detail. Code that is not a call keeps its words. Cases with the same rest have the same cause.
 """
 
 from __future__ import annotations
@@ -14,18 +14,16 @@ from dataclasses import dataclass
 from proctor.common.inline_code import code_mark, code_parts, shorten_prose
 from proctor.reports.content.case_digest import TELLING, deciding, reason_of
 from proctor.reports.content.text_blocks import Column, Row, Table, TextSpan
+from proctor.reports.content.value_kinds import BLANK, mask_values
 from proctor.schema.results.run_result import CaseResult
 
 OTHER = "different reasons"
 """The cause of the cases of one metric of which no two have the same reason."""
+_MOST_READ = 10_000
+"""The characters of a reason that are read."""
 _LONGEST = 300
 _PLACE = re.compile(r"^(?:(?:turn|trial) \d+: )+")
 _CALL = re.compile(r"([^\s(]+)\(")
-_VARYING = re.compile(
-    r'"[^"]*"|(?<!\w)\'[^\']*\'(?!\w)|(?<![\w.])(?:0x[0-9a-fA-F]+(?!\w)|[-+]?\d++(?:[.,:/-]\d++)*+(?=(?:[nuµm]?s|[kMG]?B)?(?!\w)))'
-)
-"""Quoted texts, addresses, and numbers with or without a unit of time or size."""
-_BLANK = "…"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,13 +95,13 @@ def cause_of(case: CaseResult) -> FailureCause | None:
 def violation(reason: str) -> str:
     """Return a reason without what differs from case to case."""
     texts = []
-    for part, is_code in code_parts(_PLACE.sub("", reason)):
+    for part, is_code in code_parts(_PLACE.sub("", reason[:_MOST_READ])):
         if is_code:
             call = _CALL.match(part)
-            texts.append(code_mark(call[1] if call else _VARYING.sub(_BLANK, part) or _BLANK))
+            texts.append(code_mark(call[1] if call else mask_values(part) or BLANK))
             continue
         text, is_cut, _ = part.partition("; ")
-        texts.append(_VARYING.sub(_BLANK, text))
+        texts.append(mask_values(text))
         if is_cut:
             break
     return shorten_prose("".join(texts).replace('"', ""), _LONGEST)
