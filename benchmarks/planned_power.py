@@ -15,7 +15,7 @@ from random import Random
 
 from proctor.analysis.compare.compare_cases import CompareOptions, compare_cases
 from proctor.analysis.compare.sides import Side, side_cases
-from proctor.analysis.power.plan import Sample, SizeAsked, TrialTook, size_for
+from proctor.analysis.power.plan import Sample, SizeAsked, TrialFigures, size_for
 from proctor.schema.analysis.comparison import PASSED, Change, ComparedRun
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, TrialResult
 from proctor.stats.intervals import wilson
@@ -98,7 +98,7 @@ def planned(setting: Setting, random: Random) -> int:
     asked = SizeAsked(
         detect=setting.detect, power=setting.power, confidence=setting.confidence, trials=(setting.trials,)
     )
-    return size_for(Sample(name, drawn, 1.0, True, others), asked, TrialTook()).rows[0].cases
+    return size_for(Sample(name, drawn, 1.0, True, others), asked, TrialFigures()).rows[0].cases
 
 
 def found(setting: Setting, cases: int, random: Random) -> bool:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from random import Random
 
 from proctor.analysis.compare.compare_cases import CompareOptions, compare_cases
-from proctor.analysis.compare.interim_looks import DECIDED, Looks
+from proctor.analysis.compare.interim_looks import DECIDED, InterimLooks
 from proctor.analysis.compare.sides import Side, side_cases
 from proctor.schema.analysis.comparison import Change, ComparedRun
 from proctor.schema.results.run_result import CaseResult, Outcome, TrialResult
@@ -122,7 +122,7 @@ def against(model: Model, runs: int, seed: int = 1) -> Compared:
         now = [0.0 if random.random() < model.drop / _MEAN else rate for rate in rates]
         candidate = [_drawn(random, rate, model.trials) for rate in now]
         options = CompareOptions(margin=model.margin)
-        looks = Looks(_side(base), options, model.trials)
+        looks = InterimLooks(_side(base), options, model.trials)
         outcome, trials = _looked(looks, candidate)
         found[outcome] += 1
         made += trials
@@ -138,7 +138,7 @@ def _drawn(random: Random, rate: float, trials: int) -> list[bool]:
     return [random.random() < rate for _ in range(trials)]
 
 
-def _looked(looks: Looks, candidate: Sequence[Sequence[bool]]) -> tuple[Change, int]:
+def _looked(looks: InterimLooks, candidate: Sequence[Sequence[bool]]) -> tuple[Change, int]:
     """Return the outcome of the candidate, and the number of trials of each case."""
     made = looks.next_round(0)
     while True:

@@ -304,7 +304,11 @@ class TestKept:
         store = judged_run(tmp_path / "s.db", cases(a=True))
         kept = [calibrated(store, write(("a", 1))).calibration]
         for by, threshold, badge in (
-            (JudgedBy(METRIC, "gpt-5", PROMPT), 0.5, f"calibration void: the model is gpt-5, it was {MODEL}"),
+            (
+                JudgedBy(METRIC, "gpt-5", PROMPT),
+                0.5,
+                f"calibration void: the model is gpt-5, it was {MODEL}",
+            ),
             (JudgedBy(METRIC, MODEL, "else"), 0.5, "calibration void: the prompt is another one"),
             (JudgedBy(METRIC, MODEL, PROMPT), 0.8, "calibration void: the threshold is 0.8, it was 0.5"),
             (JudgedBy("safety_v1", MODEL, PROMPT), 0.5, ""),

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from proctor.models.base import Message
-from tests.models.loopback import Asked, Completion
+from tests.models.loopback import Completion, ModelRequest
 
 Json = dict[str, Any]
 Judge = Callable[[Sequence[Message]], Json]
@@ -29,7 +29,7 @@ def judge_by(is_valid: Rule) -> tuple[Judge, list[tuple[str, str]]]:
 def script_of(is_valid: Rule, *, tokens: tuple[int, int] = (100, 20)) -> Callable[..., Completion]:
     """Return what the local server answers; `delay` is in seconds."""
 
-    def answer(asked: Asked, delay: float = 0.0) -> Completion:
+    def answer(asked: ModelRequest, delay: float = 0.0) -> Completion:
         return Completion(data=_ballot(asked.text, is_valid), tokens=tokens, delay=delay)
 
     return answer

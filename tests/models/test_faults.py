@@ -15,7 +15,7 @@ import pytest
 from proctor.models.base import ModelError, ModelFault, Reply
 from proctor.models.load import load_model
 from proctor.models.retries import Limiter, Patience, PatientModel
-from tests.models.loopback import Answer, Asked, Breaks, Completion, ModelServer, Status
+from tests.models.loopback import Answer, Breaks, Completion, ModelRequest, ModelServer, Status
 from tests.models.model_calls import (
     MESSAGES,
     PROVIDERS,
@@ -139,7 +139,7 @@ def test_all_calls_end_well_with_three_in_ten_requests_refused(serve: Serve, nam
     chance = random.Random(26)
     refused = Status(code=429, headers={"Retry-After": "1"}, delay=0.01)
 
-    def answer(asked: Asked) -> Answer:
+    def answer(asked: ModelRequest) -> Answer:
         is_refused = chance.random() < 0.3 if calls >= 1000 else asked.number % 10 in {1, 4, 7}
         return refused if is_refused else Completion(data=YES, delay=0.01)
 

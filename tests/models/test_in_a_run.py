@@ -12,7 +12,7 @@ import proctor
 from proctor.errors import SetupError
 from proctor.models.retries import Patience
 from proctor.schema.results.run_result import Outcome, RunResult
-from tests.models.loopback import Answer, Asked, Completion, ModelServer, Status
+from tests.models.loopback import Answer, Completion, ModelRequest, ModelServer, Status
 
 Serve = Callable[[Any], ModelServer]
 
@@ -37,7 +37,7 @@ def _run(model: str, *, cases: int = 2, settings: dict[str, Any] | None = None) 
     return proctor.evaluate_sync(lambda text: f"hello, {text}", eval_set, config=config, store="memory:")
 
 
-def _agrees(asked: Asked) -> Answer:
+def _agrees(asked: ModelRequest) -> Answer:
     """Answer as a model that reads its instructions: they contain the number of the ballot."""
     number = asked.text.partition("The number of this ballot: ")[2].split()[0]
     return Completion(data={"ballot": number, "rationale": "The content is the same.", "verdict": "valid"})

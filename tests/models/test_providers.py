@@ -13,7 +13,7 @@ import pytest
 from proctor.models.base import Finish, Message, ModelFault, ModelOptions, Reply, Usage
 from proctor.models.load import load_model
 from proctor.models.names import ModelName, is_provider_address
-from tests.models.loopback import Asked, Completion, ModelServer, Status
+from tests.models.loopback import Completion, ModelRequest, ModelServer, Status
 from tests.models.model_calls import MESSAGES, PROVIDERS, SCHEMA, YES, ask, fault, options, patient
 
 pytestmark = pytest.mark.slow  # loads the packages of all providers
@@ -173,7 +173,7 @@ def test_the_price_is_that_of_the_model_that_answered(
 # --- addresses and keys -----------------------------------------------------------------------------------------------
 
 
-def _sent_key(asked: Asked) -> str:
+def _sent_key(asked: ModelRequest) -> str:
     headers = asked.headers
     return headers.get("authorization") or headers.get("x-goog-api-key") or headers.get("x-api-key") or ""
 

@@ -23,7 +23,7 @@ from proctor.schema.results.run_result import Outcome, RunResult
 from proctor.stores.judge_batches import StoredBatch
 from proctor.stores.open import open_store_url
 from proctor.stores.sql.store import SqlStore
-from tests.models.loopback import Asked, Completion, Status, serve_models
+from tests.models.loopback import Completion, ModelRequest, Status, serve_models
 from tests.models.loopback.batches import BatchServer, Script, serve_batches
 
 pytestmark = pytest.mark.slow  # many runs, each judged in a batch
@@ -108,13 +108,13 @@ def score(store: SqlStore, judge: Any = CLAUDE, **options: Any) -> RunResult:
     return proctor.rescore_sync(store=store, judge=judge, **{"batch": True, "config": JUDGED, **options})
 
 
-def case_of(asked: Asked) -> str:
+def case_of(asked: ModelRequest) -> str:
     found = re.search(r"<<<BEGIN \w+ user message>>>\n(c\d)\n<<<END", asked.text)
     assert found
     return found[1]
 
 
-def says(asked: Asked, verdict: str = "valid", **more: Any) -> Completion:
+def says(asked: ModelRequest, verdict: str = "valid", **more: Any) -> Completion:
     number = asked.text.partition("The number of this ballot: ")[2].split()[0]
     return Completion(data={"ballot": number, "rationale": "It is the same.", "verdict": verdict}, **more)
 
@@ -134,7 +134,7 @@ def scores(result: RunResult, *, price: float = 1.0) -> str:
 def test_the_result_is_that_of_single_calls(
     serve: Callable[[Script], BatchServer], store: SqlStore, monkeypatch: pytest.MonkeyPatch, judge: str
 ) -> None:
-    def verdicts(asked: Asked) -> Completion:
+    def verdicts(asked: ModelRequest) -> Completion:
         return says(asked, "invalid" if case_of(asked) == "c2" else "valid")
 
     server, heard = serve(verdicts), Heard()
@@ -171,7 +171,7 @@ def test_votes_that_disagree_are_completed_in_a_second_batch(
 ) -> None:
     asked_before: dict[str, int] = {}
 
-    def verdicts(asked: Asked) -> Completion:
+    def verdicts(asked: ModelRequest) -> Completion:
         number = asked_before[asked.text] = asked_before.setdefault(asked.text, len(asked_before))
         return says(asked, "invalid" if case_of(asked) == "c1" and number % 2 else "valid")
 
@@ -201,7 +201,7 @@ def test_a_request_without_a_usable_answer_is_an_error_of_its_case(
 ) -> None:
     is_broken = True
 
-    def verdicts(asked: Asked) -> Any:
+    def verdicts(asked: ModelRequest) -> Any:
         return outcome if is_broken and case_of(asked) == "c3" else says(asked)
 
     server = serve(verdicts)

@@ -6,7 +6,7 @@ from itertools import chain
 
 from hypothesis import given, strategies as st
 
-from proctor.runs.resume_changes import _There
+from proctor.runs.resume_changes import _PlannedCases
 from proctor.schema.results.manifest import PlannedCase
 
 names = st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from("12345")), max_size=12)
@@ -24,7 +24,7 @@ def test_the_nth_of_a_name_is_the_nth_of_that_name(
     for position, name in enumerate(run):
         wanted[name].append(position)
     expected = [wanted[name].popleft() if wanted[name] else None for name in plan]
-    there = _There(iter(planned(run)))
+    there = _PlannedCases(iter(planned(run)))
     found = [there.take(case) for case in planned(plan)]
     assert [case.position if case else None for case in found] == expected
     assert sorted(case.position for case in there.left()) == sorted(chain(*wanted.values()))
@@ -39,7 +39,7 @@ def test_cases_that_come_in_the_runs_own_order_are_not_kept() -> None:
             read.append(case.position)
             yield case
 
-    there = _There(reading())  # type: ignore[arg-type]  # an iterator of cases
+    there = _PlannedCases(reading())  # type: ignore[arg-type]  # an iterator of cases
     for number, case in enumerate(planned([("a", str(number)) for number in range(50)])):
         assert there.take(case) == case
         assert read == list(range(number + 1))

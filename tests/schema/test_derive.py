@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from proctor.schema.evidence.convert_events import (
-    Recorded,
+    RecordedInvocations,
     facts_of_invocation,
     facts_of_turn,
     invocation_of,
@@ -191,7 +191,7 @@ def test_the_facts_of_a_turn_are_those_of_its_invocation(
 def test_invocations_are_created_on_first_access() -> None:
     turns = [Turn(user_content=user_text(text), events=[Event.said(text)]) for text in ("a", "b")]
     trial = Trial(eval_set_id="set", eval_id="case", turns=turns)
-    recorded = Recorded(trial.turns, trial.app_details)
+    recorded = RecordedInvocations(trial.turns, trial.app_details)
     assert len(recorded) == 2
     assert [_text(one) for one in recorded] == ["a", "b"]
     assert [*recorded[1:]] == trial.invocations[1:]

@@ -48,7 +48,7 @@ class AdkSurvey:
     """Folders of agents."""
     files: list[FileCheck] = field(default_factory=list)
     """Eval sets and configs, each as `proctor check` reports it."""
-    tests: list[Rewritten] = field(default_factory=list)
+    tests: list[RewrittenFile] = field(default_factory=list)
     """Python files that import google-adk's evaluation."""
     history: list[Path] = field(default_factory=list)
     """Result files that google-adk kept."""
@@ -245,7 +245,7 @@ _MOST_SHOWN = 80  # characters of a line of a notebook
 
 
 @dataclass(slots=True)
-class Rewritten:
+class RewrittenFile:
     """One file: its text, and the text with rewritten imports."""
 
     path: Path
@@ -271,7 +271,7 @@ class Rewritten:
         write_text(self.path, self.after)
 
 
-def rewrite_imports(path: Path) -> Rewritten | None:
+def rewrite_imports(path: Path) -> RewrittenFile | None:
     """Return a Python file with the prefix of google-adk's evaluation modules replaced, where they are imported or used.
 
     `None` for a file that does not name them. Texts and comments are left alone; so are modules that Proctor does not
@@ -281,10 +281,10 @@ def rewrite_imports(path: Path) -> Rewritten | None:
     try:
         data = path.read_bytes()
     except OSError as error:
-        return Rewritten(path, "", "", [f"1: cannot be read: {error.strerror}"])
+        return RewrittenFile(path, "", "", [f"1: cannot be read: {error.strerror}"])
     names_it = _WORD.search(data) is not None
     if path.suffix == ".ipynb":
-        return Rewritten(path, "", "", list(_of_notebook(data))) if names_it else None
+        return RewrittenFile(path, "", "", list(_of_notebook(data))) if names_it else None
     if not names_it and not _may_go_through_package(data):
         return None
     mark = data[: len(BOM_UTF8)] if data.startswith(BOM_UTF8) else b""
@@ -293,11 +293,11 @@ def rewrite_imports(path: Path) -> Rewritten | None:
         before, tree = file.data.decode(), ast.parse(file.data)
     except (SyntaxError, ValueError):
         why = "1: names google-adk's evaluation, and is not Python 3 in UTF-8: change it by hand"
-        return Rewritten(path, "", "", [why]) if names_it else None
+        return RewrittenFile(path, "", "", [why]) if names_it else None
     after, left = file.rewrite(tree)
     if after == file.data and not left:
         return None
-    return Rewritten(path, mark.decode() + before, mark.decode() + after.decode(), left)
+    return RewrittenFile(path, mark.decode() + before, mark.decode() + after.decode(), left)
 
 
 def _may_go_through_package(data: bytes) -> bool:

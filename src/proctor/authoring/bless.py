@@ -190,7 +190,7 @@ def _cases_named(run: EndedCases, names: Sequence[str]) -> list[PlannedCase]:
     return cases
 
 
-class _Picked(NamedTuple):
+class _ChosenTrial(NamedTuple):
     case: PlannedCase
     trial: Trial
     turns: list[Invocation]
@@ -205,7 +205,7 @@ class _Chosen:
         self.refused: list[SetupError] = []
         """Cases of which nothing can be learnt."""
 
-    def pick(self, cases: Sequence[PlannedCase] | None) -> Iterator[_Picked]:
+    def pick(self, cases: Sequence[PlannedCase] | None) -> Iterator[_ChosenTrial]:
         """Return these cases, or those that failed, each with the trial to bless."""
         if cases is None:
             cases = self._run.cases_that(Outcome.FAILED)
@@ -222,7 +222,7 @@ class _Chosen:
         results = self._run.store.cases(self._run.run_id, positions=[case.position for case in cases])
         return zip(cases, results, strict=True)
 
-    def _pick_trial(self, case: PlannedCase, result: CaseResult) -> _Picked | None:
+    def _pick_trial(self, case: PlannedCase, result: CaseResult) -> _ChosenTrial | None:
         number = self._trial.get(_full_name(case)) if isinstance(self._trial, Mapping) else self._trial
         trials = _trials_of(result, number)
         sound = [trial for trial, its in trials if trial.failure is None and its is not Outcome.ERROR]
@@ -239,14 +239,14 @@ class _Chosen:
             return None
         return self._common_trial(case, sound)
 
-    def _common_trial(self, case: PlannedCase, trials: Sequence[Trial]) -> _Picked | None:
+    def _common_trial(self, case: PlannedCase, trials: Sequence[Trial]) -> _ChosenTrial | None:
         """Return the first of some trials if the agent did the same in all of them, and gave an answer."""
-        picked = _Picked(case, trials[0], trials[0].invocations)
+        picked = _ChosenTrial(case, trials[0], trials[0].invocations)
         if len(trials) == 1 and all(map(has_text, picked.turns)):
             return picked  # the content of the case does not matter
         content = read_case_as_run(self._run.store, self._run.run_id, case.position) or EvalCase()
         state_keys = (content.final_session_state or {}).keys()
-        if len({_deeds(trial, state_keys) for trial in trials}) > 1:
+        if len({_written_content(trial, state_keys) for trial in trials}) > 1:
             why = f"went differently from trial to trial ({len(trials)} trials): choose one, --trial N"
             self._refuse(case, why, choose=True)
             return None
@@ -315,7 +315,7 @@ def _names(cases: Iterable[PlannedCase]) -> set[str]:
     return {name for case in cases for name in (case.eval_id, _full_name(case))}
 
 
-def _deeds(trial: Trial, state_keys: Collection[str]) -> str:
+def _written_content(trial: Trial, state_keys: Collection[str]) -> str:
     """The content that a blessing writes for a trial, to compare two trials."""
     state = {key: value for key, value in (trial.final_state or {}).items() if key in state_keys}
     turns = [
@@ -341,7 +341,7 @@ class _File:
         """By id, the present content of each case."""
         require_editable(self._source)
 
-    def bless(self, picked: Sequence[_Picked]) -> Blessing:
+    def bless(self, picked: Sequence[_ChosenTrial]) -> Blessing:
         """Bless the cases that can be blessed; `refused` has the problems of the others."""
         known, refused = [], []
         for one in picked:
@@ -358,8 +358,8 @@ class _File:
         return blessings
 
     def _sound(
-        self, settled: list[_Picked], picks: list[_Picked], refused: list[SetupError]
-    ) -> list[_Picked]:
+        self, settled: list[_ChosenTrial], picks: list[_ChosenTrial], refused: list[SetupError]
+    ) -> list[_ChosenTrial]:
         """Return those of `picks` that can be changed together with `settled`; by bisection, because each try reads the file."""
         try:
             self._change_cases(settled, picks)
@@ -372,7 +372,7 @@ class _File:
         first = self._sound(settled, picks[:half], refused)
         return first + self._sound([*settled, *first], picks[half:], refused)
 
-    def _change_cases(self, settled: list[_Picked], picks: list[_Picked]) -> Blessing:
+    def _change_cases(self, settled: list[_ChosenTrial], picks: list[_ChosenTrial]) -> Blessing:
         """Return the file with all of these cases changed, after reading it again. Raises EvalFileError: the result differs from the intended one."""
         blessing = Blessing(self._path, self._before, self._before)
         edits = case_edits(self._source, self._before, [*self._places.values()], may_rewrite=False)

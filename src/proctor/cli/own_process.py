@@ -116,7 +116,7 @@ def _divert(source: int, target: int) -> None:
         os.dup2(source, target)
 
 
-class _Ending:
+class _ProcessExit:
     """End of the process. Code under test may call `os._exit` or `os.exec…`; this must never look like a verdict."""
 
     code: int = ExitCode.ERROR
@@ -128,7 +128,7 @@ class _Ending:
         def is_from_tested_code(*arguments: Any) -> NoReturn:
             if os.getpid() != self.process:
                 function(*arguments)
-            if self.code == _Ending.code:
+            if self.code == _ProcessExit.code:
                 call = f"os.{function.__name__}({arguments[0]!r})"
                 sys.stderr.write(
                     f"error: code of an agent, a tool or a metric ended the process: {clean(call)}\n"
@@ -138,7 +138,7 @@ class _Ending:
         return is_from_tested_code
 
 
-_ending = _Ending()
+_ending = _ProcessExit()
 
 
 def guard_exit() -> None:

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from proctor.errors import MetricError
 from proctor.metrics.text.visible_text import is_blank
-from proctor.schema.evidence.convert_events import Recorded, TurnFacts, facts_of_invocation
+from proctor.schema.evidence.convert_events import RecordedInvocations, TurnFacts, facts_of_invocation
 from proctor.schema.evidence.trial import Trial
 from proctor.schema.format.case import ConversationScenario, EvalCase, Statement
 from proctor.schema.format.content import text_of
@@ -107,7 +107,7 @@ class CaseView:
         """The countable facts of each invocation in `actual`, computed once for all metrics."""
         if self._turns is None:
             actual = self.actual
-            if isinstance(actual, Recorded):
+            if isinstance(actual, RecordedInvocations):
                 self._turns = actual.facts()
             else:
                 self._turns = [facts_of_invocation(invocation) for invocation in actual]
@@ -115,7 +115,7 @@ class CaseView:
 
 
 @dataclass(frozen=True, slots=True)
-class Described:
+class AgentDeclaration:
     """What the agent declares about its tools, before the first message."""
 
     app_details: Mapping[str, Any]

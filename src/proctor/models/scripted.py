@@ -19,7 +19,7 @@ from proctor.models.function import Answer, AnswerFunction, error_of_exception, 
 from proctor.models.names import ModelName
 
 
-class Asked(NamedTuple):
+class ScriptedRequest(NamedTuple):
     """The messages and options of one call."""
 
     messages: tuple[Message, ...]
@@ -68,7 +68,7 @@ class ScriptedModel:
         self.name = name
         self.has_schemas = has_schemas
         self.delay, self.cost = delay, cost
-        self.asked: list[Asked] = []
+        self.asked: list[ScriptedRequest] = []
         self.identity: object = (name, self.script, dict(matching or {}))
         """The identity of the model for the answer cache, without the recorded calls."""
         self._say = _matching(matching) if matching is not None else _script(script)
@@ -79,7 +79,7 @@ class ScriptedModel:
         Raises:
             ModelError: the script has an exception, or no reply for this call.
         """
-        call = Asked(tuple(messages), options)
+        call = ScriptedRequest(tuple(messages), options)
         self.asked.append(call)
         began = time.monotonic()
         try:
@@ -95,7 +95,7 @@ class ScriptedModel:
         return replace(reply, cost=self.cost) if reply.cost is None else reply
 
 
-def _script(script: object) -> Callable[[Asked], Answer]:
+def _script(script: object) -> Callable[[ScriptedRequest], Answer]:
     if isinstance(script, str | Mapping | Reply | BaseException):
         return _always(script)
     if callable(script):
@@ -107,20 +107,20 @@ def _script(script: object) -> Callable[[Asked], Answer]:
     )
 
 
-def _always(answer: Answer) -> Callable[[Asked], Answer]:
+def _always(answer: Answer) -> Callable[[ScriptedRequest], Answer]:
     if isinstance(answer, Mapping):
         return lambda call: {**call.options.echo, **answer}
     return lambda _: answer
 
 
-def _function(function: AnswerFunction) -> Callable[[Asked], Answer]:
+def _function(function: AnswerFunction) -> Callable[[ScriptedRequest], Answer]:
     return (lambda call: function(*call)) if takes_options(function) else lambda call: function(call[0])
 
 
-def _in_turn(script: Sequence[Answer]) -> Callable[[Asked], Answer]:
+def _in_turn(script: Sequence[Answer]) -> Callable[[ScriptedRequest], Answer]:
     replies = iter(script)
 
-    def answer_in_turn(call: Asked) -> Answer:
+    def answer_in_turn(call: ScriptedRequest) -> Answer:
         try:
             reply = next(replies)
         except StopIteration:
@@ -130,10 +130,10 @@ def _in_turn(script: Sequence[Answer]) -> Callable[[Asked], Answer]:
     return answer_in_turn
 
 
-def _matching(matching: Mapping[str | re.Pattern[str], Answer]) -> Callable[[Asked], Answer]:
+def _matching(matching: Mapping[str | re.Pattern[str], Answer]) -> Callable[[ScriptedRequest], Answer]:
     answers = [(key, _script(reply)) for key, reply in matching.items()]
 
-    def answer_match(call: Asked) -> Answer:
+    def answer_match(call: ScriptedRequest) -> Answer:
         text = call.text
         for key, answer in answers:
             if key.search(text) if isinstance(key, re.Pattern) else key in text:

@@ -28,7 +28,6 @@ from proctor.reports.content.text_blocks import (
     Findings,
     Gap,
     Line,
-    Look,
     Note,
     OmittedLines,
     Pieces,
@@ -41,6 +40,7 @@ from proctor.reports.content.text_blocks import (
     Steps,
     Table,
     TextDifference,
+    TextStyle,
     Verdict,
 )
 from proctor.schema.results.run_result import RunResult
@@ -86,8 +86,8 @@ def write_blocks(build: BuildBlocks, out: TextIO, options: ReportOptions = DEFAU
 
 def write_plain(build: BuildBlocks, out: TextIO, options: ReportOptions = DEFAULTS) -> None:
     """Write the blocks line by line."""
-    look = Look(verbose=bool(options.verbose))
-    write_lines((line for block in build(look) for line in _lines(block, verbose=look.verbose)), out)
+    style = TextStyle(verbose=bool(options.verbose))
+    write_lines((line for block in build(style) for line in _lines(block, verbose=style.verbose)), out)
 
 
 def _lines(block: Block, *, verbose: bool) -> Iterator[str]:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from proctor.common.async_tools import gather_all
 from proctor.common.safe_text import count_text
 from proctor.engine.execution.run import Run
-from proctor.engine.execution.run_control import NoProgress, Notes, Progress, Waits
+from proctor.engine.execution.run_control import NoProgress, Notes, Progress, WaitObserver
 from proctor.engine.execution.run_recorder import Commits, ScoringRecord
 from proctor.engine.planning.plan import Plan
 from proctor.engine.usage.budget import JUDGE
@@ -77,7 +77,7 @@ class BatchScoring:
         for model in [self.judges.only] if self.judges.only is not None else self.judges.models():
             await endpoint_of(model)
         self.judges.batch = self.batch
-        if isinstance(self.progress, Waits):
+        if isinstance(self.progress, WaitObserver):
             self.progress.waiting(_IF_INTERRUPTED)
         try:
             while await self._run_round():

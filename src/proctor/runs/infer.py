@@ -52,11 +52,13 @@ async def infer(
     source = EvalSetSource(eval_set)
     chosen = [index for index, eval_id in enumerate(source.ids()) if not only or eval_id in only]
     config, users = EvalConfig(user_simulator_config=simulator), users or UsersOnDemand()
-    if problems := [problem for index in chosen for problem in _unfit(source.case(index), users, config)]:
+    if problems := [
+        problem for index in chosen for problem in _user_problems(source.case(index), users, config)
+    ]:
         raise SetupProblems(problems)
     summary = SetSummary(source.eval_set_id, None, "", len(chosen))
     plan = Plan([SetPlan(source, summary, [], config, cases=chosen)], 1)
-    watch = _Ended()
+    watch = _FinishedCases()
     prepared = Prepared(agent, label, plan, RunOptions(num_runs=1, concurrency=concurrency, users=users))
     run = asyncio.create_task(carry_out(prepared, watch, None))
     run.add_done_callback(lambda _: watch.ended.put_nowait(None))
@@ -69,14 +71,14 @@ async def infer(
         run.cancel()  # has no effect once the task is done
 
 
-def _unfit(case: EvalCase, users: Users, config: EvalConfig) -> Iterator[SetupError]:
+def _user_problems(case: EvalCase, users: Users, config: EvalConfig) -> Iterator[SetupError]:
     problem = cannot_run(case)
     user_problems = users.problems(case, config) if case.conversation_scenario is not None else ()
     for reason in (*([problem] if problem else ()), *user_problems):
         yield SetupError(f"case {case.eval_id!r}: {reason}")
 
 
-class _Ended(NoProgress):
+class _FinishedCases(NoProgress):
     """Put each finished case into a queue."""
 
     def __init__(self) -> None:

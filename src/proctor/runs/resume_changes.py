@@ -144,7 +144,7 @@ def _report_changed_criteria(manifest: Manifest, judgings: Sequence[Judging]) ->
 
 def _cases(store: Store, run_id: str, prepared: Prepared, result: ResumeChanges) -> None:
     """Find every case of the plan in the run. Duplicate ids are matched in order."""
-    there = _There(store.planned(run_id))
+    there = _PlannedCases(store.planned(run_id))
     added: list[str] = []
     changed: dict[int, PlannedCase] = {}
     for case in planned_cases(prepared.plan):
@@ -169,7 +169,7 @@ def _cases(store: Store, run_id: str, prepared: Prepared, result: ResumeChanges)
             result.messages.append(f"{_cases_are(ids)} {what}: {_some(ids)}")
 
 
-class _There:
+class _PlannedCases:
     """The cases of a run, taken one at a time. While they are taken in the run's order, none is kept in memory."""
 
     def __init__(self, planned: Iterator[PlannedCase]) -> None:

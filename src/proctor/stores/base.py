@@ -115,7 +115,7 @@ class StoredTrial:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class ScoringProgress:
     """The progress of one scoring of a run."""
 
     state: RunState
@@ -330,7 +330,7 @@ class Store(Protocol):
         """Return the summary of a scoring (default: the last one)."""
         ...
 
-    def standing(self, run_id: str, judging: int = 1) -> Standing:
+    def standing(self, run_id: str, judging: int = 1) -> ScoringProgress:
         """Return the progress of a scoring without reading its cases: cheap enough for several calls a second."""
         ...
 

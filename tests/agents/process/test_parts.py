@@ -13,7 +13,7 @@ from hypothesis import given, strategies as st
 from proctor import errors
 from proctor.agents import json_protocol
 from proctor.agents.process.line_reader import Lines, LineTooLongError, Tail
-from proctor.agents.process.worker import MOST_LEFT, Surroundings
+from proctor.agents.process.worker import MOST_LEFT, ProcessState
 from proctor.agents.process.worker_agent import error_data, event_data, exception_from
 from proctor.common.option_kinds import read_size, size_text
 from proctor.engine.trial.failure_attribution import failure_from
@@ -149,7 +149,7 @@ def _state() -> tuple[Any, ...]:
 @pytest.mark.parametrize("change", [_change_folder, _change_environment, _change_mask, _change_signal])
 def test_what_a_trial_changes_is_put_right(change: Callable[[Path], None], tmp_path: Path) -> None:
     async def look() -> None:
-        before, surroundings = _state(), Surroundings.now()
+        before, surroundings = _state(), ProcessState.now()
         change(tmp_path)
         assert _state() != before
         assert surroundings.restore()
@@ -163,7 +163,7 @@ def test_a_folder_that_is_gone_cannot_be_put_right(tmp_path: Path) -> None:
     async def look() -> None:
         (tmp_path / "gone").mkdir()
         os.chdir(tmp_path / "gone")
-        surroundings = Surroundings.now()
+        surroundings = ProcessState.now()
         os.chdir(tmp_path)
         (tmp_path / "gone").rmdir()
         assert not surroundings.restore()
@@ -174,7 +174,7 @@ def test_a_folder_that_is_gone_cannot_be_put_right(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("count", "is_clean"), [(MOST_LEFT, True), (MOST_LEFT + 1, False)])
 def test_a_few_tasks_may_stay_and_many_may_not(count: int, is_clean: bool) -> None:
     async def look() -> bool:
-        surroundings = Surroundings.now()
+        surroundings = ProcessState.now()
         left = [asyncio.create_task(asyncio.sleep(9)) for _ in range(count)]
         try:
             return surroundings.restore()

@@ -4,7 +4,7 @@ import io
 
 import pytest
 
-from proctor.analysis.compare.case_diff import parting, parting_sentence, write_parting
+from proctor.analysis.compare.case_diff import case_diff_sentence, diff_case, write_case_diff
 from proctor.reports.base import ReportOptions
 from proctor.reports.content.symbols import DiffKind
 from proctor.schema.evidence.event import Event
@@ -42,7 +42,7 @@ WRONG = Event.called("book", {"covers": 4})
 
 
 def test_they_part_where_the_first_step_differs() -> None:
-    found = parting(case((PASSED, [[TEXT], [BOOK, TEXT]])), case((FAILED, [[TEXT], [WRONG, TEXT]])))
+    found = diff_case(case((PASSED, [[TEXT], [BOOK, TEXT]])), case((FAILED, [[TEXT], [WRONG, TEXT]])))
     assert (found.turn, found.alike) == (1, 3)
     assert found.lines == [
         (DiffKind.SAME, "turn 2: user: turn 1"),
@@ -53,22 +53,22 @@ def test_they_part_where_the_first_step_differs() -> None:
 
 
 def test_a_turn_that_only_one_of_them_reached_is_where_they_part() -> None:
-    found = parting(case((PASSED, [[TEXT], [TEXT]])), case((FAILED, [[TEXT]])))
+    found = diff_case(case((PASSED, [[TEXT], [TEXT]])), case((FAILED, [[TEXT]])))
     assert found.turn == 1
     assert {kind for kind, _ in found.lines} == {DiffKind.MISSING}
 
 
 def test_of_several_trials_those_that_ended_as_the_case_did_are_chosen() -> None:
-    found = parting(
+    found = diff_case(
         case((PASSED, [[TEXT]]), (PASSED, [[TEXT]])), case((PASSED, [[TEXT]]), (FAILED, [[BOOK]]))
     )
     assert (found.base, found.candidate) == ("trial 1 of 2, passed", "trial 2 of 2, failed")
 
 
 def test_input_of_the_metrics_is_shown_where_it_differs() -> None:
-    (saw,) = parting(case((PASSED, [[TEXT]])), case((FAILED, [[BOOK]]))).saw
+    (saw,) = diff_case(case((PASSED, [[TEXT]])), case((FAILED, [[BOOK]]))).saw
     assert (saw.metric, saw.base, saw.candidate) == ("quality", "1.00", "0.00 (turn 1: it is wrong)")
-    assert parting(case((PASSED, [[TEXT]])), case((PASSED, [[TEXT]]))).saw == []
+    assert diff_case(case((PASSED, [[TEXT]])), case((PASSED, [[TEXT]]))).saw == []
 
 
 @pytest.mark.parametrize(
@@ -88,21 +88,21 @@ def test_trials_with_the_same_steps_name_what_differs(
     for side, state in zip(sides, states, strict=True):
         assert side.trials[0].trial is not None
         side.trials[0].trial.final_state = state
-    assert parting_sentence(parting(*sides)).endswith(sentence)
+    assert case_diff_sentence(diff_case(*sides)).endswith(sentence)
 
 
 def test_unreached_case_is_reported() -> None:
     empty = CaseResult("set", "case", Outcome.NOT_RUN)
-    assert parting(case((PASSED, [[TEXT]])), empty).candidate == "was not run"
+    assert diff_case(case((PASSED, [[TEXT]])), empty).candidate == "was not run"
     out = io.StringIO()
-    write_parting(parting(empty, empty), out)
+    write_case_diff(diff_case(empty, empty), out)
     assert "no evidence of either is stored" in out.getvalue()
 
 
 def test_long_steps_are_cut_and_nothing_a_terminal_obeys_goes_out() -> None:
-    found = parting(case((PASSED, [[TEXT]])), case((FAILED, [[Event.said("\x1b[31m" + "long " * 200)]])))
+    found = diff_case(case((PASSED, [[TEXT]])), case((FAILED, [[Event.said("\x1b[31m" + "long " * 200)]])))
     short, whole = io.StringIO(), io.StringIO()
-    write_parting(found, short)
-    write_parting(found, whole, options=ReportOptions(verbose=True))
+    write_case_diff(found, short)
+    write_case_diff(found, whole, options=ReportOptions(verbose=True))
     assert len(short.getvalue()) < 600 < len(whole.getvalue())
     assert "\x1b" not in short.getvalue() + whole.getvalue()

@@ -5,8 +5,8 @@ from statistics import NormalDist
 
 import pytest
 
-from proctor.analysis.compare.futility import Ahead, chance_to_decide
-from proctor.analysis.compare.interim_looks import ahead_of, look_at
+from proctor.analysis.compare.futility import RemainingTrials, chance_to_decide
+from proctor.analysis.compare.interim_looks import look_at, remaining_trials
 from proctor.schema.analysis.comparison import PASSED, InGeneral, Look, Measured
 
 LAST = Look(5, 5, 0.045, 0.046)
@@ -25,7 +25,7 @@ def measured(difference: float, error: float, name: str = PASSED) -> Measured:
 def chance(*measures: Measured, share: float = 0.5, margin: float = 0.05) -> float:
     passed = measures[0]
     general = InGeneral(passed.difference, passed.low, passed.high, passed.confidence, 0.5, passed.low)
-    return chance_to_decide(measures, general, margin, Ahead(LAST, share))
+    return chance_to_decide(measures, general, margin, RemainingTrials(LAST, share))
 
 
 @pytest.mark.parametrize("share", [0.3, 0.6, 0.9])
@@ -56,8 +56,8 @@ def test_a_metric_that_may_decide_yet_keeps_it_going() -> None:
 
 @pytest.mark.parametrize("made", [1, 4])
 def test_there_is_something_ahead_but_after_the_last_look(made: int) -> None:
-    ahead = ahead_of(5, 5, made, 0.95)
+    ahead = remaining_trials(5, 5, made, 0.95)
     assert ahead is not None
     assert ahead.last == look_at(5, 5, 5, 0.95)
     assert ahead.share == pytest.approx((1 / 5 + 1 / 5) / (1 / made + 1 / 5))
-    assert ahead_of(5, 5, 5, 0.95) is None
+    assert remaining_trials(5, 5, 5, 0.95) is None

@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 
 from proctor.errors import CriterionError, EvalFileError, MetricError
 from proctor.files.eval_sets.source import load_eval_set
-from proctor.metrics.base import CaseView, Described
+from proctor.metrics.base import AgentDeclaration, CaseView
 from proctor.metrics.expectations.misspelled_calls import is_one_slip_from
 from proctor.metrics.expectations.tool_expectations import ToolExpectations
 from proctor.metrics.rules.trajectory_rules import TrajectoryRules
@@ -100,14 +100,14 @@ MEANT = [
 ]
 
 
-def refusals(metric: Any, stated: dict[str, Any], described: Described) -> list[str]:
+def refusals(metric: Any, stated: dict[str, Any], described: AgentDeclaration) -> list[str]:
     case = EvalCase.model_validate({"eval_id": "c", "conversation": [], **stated})
     return [*metric.check_agent(case, described)]
 
 
 @pytest.mark.parametrize(("pattern", "why"), REFUSED)
 def test_what_the_agent_cannot_call_is_refused(pattern: Any, why: str) -> None:
-    described = Described(details({"function_declarations": [DELETE, OTHER]}))
+    described = AgentDeclaration(details({"function_declarations": [DELETE, OTHER]}))
     for rule in rules_of(pattern):
         [problem] = refusals(TrajectoryRules(), {"trajectory_rules": [rule]}, described)
         assert why in problem
@@ -123,7 +123,7 @@ def test_what_the_agent_cannot_call_is_refused(pattern: Any, why: str) -> None:
 
 @pytest.mark.parametrize("pattern", MEANT)
 def test_what_it_can_call_is_not(pattern: Any) -> None:
-    described = Described(details(DELETE, OPEN, {"name": "other"}))
+    described = AgentDeclaration(details(DELETE, OPEN, {"name": "other"}))
     for rule in rules_of(pattern):
         assert refusals(TrajectoryRules(), {"trajectory_rules": [rule]}, described) == []
     for block in blocks_of(pattern):
@@ -131,12 +131,15 @@ def test_what_it_can_call_is_not(pattern: Any) -> None:
 
 
 def test_without_a_complete_list_a_tool_may_be_there() -> None:
-    described = Described(details(DELETE), is_complete=False)
+    described = AgentDeclaration(details(DELETE), is_complete=False)
     stated = {"expectations": {"forbidden": ["on_the_server", call("delete", al=True)]}}
     [problem] = refusals(ToolExpectations(), stated, described)
     assert "no argument `al`" in problem
-    assert refusals(ToolExpectations(), {"expectations": {"forbidden": ["x"]}}, Described({})) == []
-    assert refusals(ToolExpectations(), {"expectations": {"forbidden": ["x"]}}, Described(details())) == []
+    assert refusals(ToolExpectations(), {"expectations": {"forbidden": ["x"]}}, AgentDeclaration({})) == []
+    assert (
+        refusals(ToolExpectations(), {"expectations": {"forbidden": ["x"]}}, AgentDeclaration(details()))
+        == []
+    )
 
 
 def test_what_the_case_expects_is_known() -> None:
@@ -145,13 +148,13 @@ def test_what_the_case_expects_is_known() -> None:
         "conversation": conversation,
         "expectations": {"forbidden": ["hidden", call("delete", al=False)]},
     }
-    assert refusals(ToolExpectations(), stated, Described(details(DELETE))) == []
+    assert refusals(ToolExpectations(), stated, AgentDeclaration(details(DELETE))) == []
 
 
 def test_what_must_come_is_not_refused_for_its_name() -> None:
     """It does not come, and that fails."""
     stated = {"expectations": {"calls": ["delet"], "limits": [{"tool": "fnd", "at_least": 1}]}}
-    assert refusals(ToolExpectations(), stated, Described(details(DELETE))) == []
+    assert refusals(ToolExpectations(), stated, AgentDeclaration(details(DELETE))) == []
 
 
 @pytest.mark.parametrize("metric", [ToolExpectations, TrajectoryRules])
@@ -161,9 +164,9 @@ def test_declarations_add_tools_that_the_agent_does_not_describe(metric: Any) ->
         "trajectory_rules": [{"never": call("delete", force=True)}],
     }
     more = {"name": "delete", "parameters": {"type": "object", "properties": {"force": {"type": "boolean"}}}}
-    assert refusals(metric(), stated, Described(details(DELETE)))
+    assert refusals(metric(), stated, AgentDeclaration(details(DELETE)))
     known = metric(criterion(declarations=["hidden", more]))
-    assert refusals(known, stated, Described(details(DELETE))) == []
+    assert refusals(known, stated, AgentDeclaration(details(DELETE))) == []
     for wrong in ("hidden", [7], [""], [{"nme": "x"}]):
         with pytest.raises(CriterionError, match="declarations"):
             metric(criterion(declarations=wrong))
@@ -341,7 +344,7 @@ def test_of_what_agents_declared_and_called_nothing_is_refused(shared: Path) -> 
             forbidden: list[Any] = [{"tool": one.name, "args": one.args or {}} for one in turn.tool_calls]
             looked += len(forbidden)
             stated = {"expectations": {"forbidden": forbidden or ["transfer_to_agent"]}}
-            assert refusals(ToolExpectations(), stated, Described(turn.app_details.model_dump())) == []
+            assert refusals(ToolExpectations(), stated, AgentDeclaration(turn.app_details.model_dump())) == []
     assert looked > 20
 
 

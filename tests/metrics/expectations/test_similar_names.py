@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from proctor.metrics.base import Described
+from proctor.metrics.base import AgentDeclaration
 from proctor.metrics.expectations.misspelled_calls import lookalike
 from proctor.metrics.expectations.tool_expectations import ToolExpectations
 from proctor.metrics.rules.trajectory_rules import TrajectoryRules
@@ -96,7 +96,7 @@ def test_a_name_that_differs_by_one_letter_is_a_warning(kind: Any, key: str, sta
 @pytest.mark.parametrize(("kind", "key", "state"), STATED.values(), ids=STATED)
 def test_an_agent_that_does_not_declare_all_its_tools(kind: Any, key: str, state: Any) -> None:
     declared = {"agent_details": {"a": {"name": "a", "tool_declarations": [{"name": "pay"}]}}}
-    described = Described(declared, is_complete=False)
+    described = AgentDeclaration(declared, is_complete=False)
     [problem] = kind().check_agent(case({key: state("Pay")}), described)
     assert "write `pay`" in problem
     assert [*kind().check_agent(case({key: state("refund")}), described)] == []

@@ -13,7 +13,14 @@ from proctor.common.registry import METRICS, load_object
 from proctor.errors import MetricError, SetupError
 from proctor.judges.base import Question
 from proctor.metrics.judged.checklist import Checked
-from proctor.metrics.judged.rubrics.base import Found, Placed, for_turn, rubric_results, share, with_places
+from proctor.metrics.judged.rubrics.base import (
+    LocatedRubric,
+    RubricResult,
+    for_turn,
+    rubric_results,
+    share,
+    with_places,
+)
 from proctor.schema.format.criterion import BaseCriterion
 from proctor.schema.format.rubric import Rubric
 from proctor.schema.results.score import MetricScore
@@ -98,7 +105,7 @@ def recorded(shared: Path) -> list[dict[str, Any]]:
     return vectors(shared, "judge_rubrics.json", 137)
 
 
-def lists_of(vector: dict[str, Any]) -> list[list[Placed]]:
+def lists_of(vector: dict[str, Any]) -> list[list[LocatedRubric]]:
     common = with_places(
         [Rubric.model_validate(each) for each in vector["criterion"].get("rubrics", [])], "criterion"
     )
@@ -119,7 +126,7 @@ def outputs_of(vector: dict[str, Any]) -> dict[int, list[dict[str, Any]]]:
     return {turn: [next(given) for _ in range(count)] for turn in asked}
 
 
-def vote_of(output: dict[str, Any], rubrics: Sequence[Placed]) -> Checked:
+def vote_of(output: dict[str, Any], rubrics: Sequence[LocatedRubric]) -> Checked:
     """One sample as google-adk reads it; without an entry where it finds no verdict."""
     answers = rubric_verdicts(output.get("text", ""), {each.rubric_id: each.text for each in rubrics})
     return [
@@ -130,9 +137,9 @@ def vote_of(output: dict[str, Any], rubrics: Sequence[Placed]) -> Checked:
     ]
 
 
-def aggregated(vector: dict[str, Any], lists: Sequence[Sequence[Placed]]) -> dict[str, Any]:
+def aggregated(vector: dict[str, Any], lists: Sequence[Sequence[LocatedRubric]]) -> dict[str, Any]:
     """What our rules make of those votes, where a turn with a failed call has none, as there."""
-    found: dict[int, list[Found]] = {}
+    found: dict[int, list[RubricResult]] = {}
     for turn, outputs in outputs_of(vector).items():
         if not any("raise" in each for each in outputs):
             found[turn] = rubric_results(lists[turn], [vote_of(each, lists[turn]) for each in outputs])
@@ -144,7 +151,7 @@ def aggregated(vector: dict[str, Any], lists: Sequence[Sequence[Placed]]) -> dic
     }
 
 
-def _rubrics(found: dict[int, list[Found]], turns: int) -> list[list[tuple[str, float | None, str]]]:
+def _rubrics(found: dict[int, list[RubricResult]], turns: int) -> list[list[tuple[str, float | None, str]]]:
     return [
         [
             (each.rubric_id, each.score, each.tally.rationale)

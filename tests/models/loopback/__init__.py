@@ -11,10 +11,10 @@ and Bedrock's Converse::
     assert server.requests[0].text.startswith("You judge")
 
 `answers` is one answer for every request, a list of them (one for each request, in the order of arrival), or a function
-from `Asked` to an answer. An answer is `Completion`, `Status` or `Breaks`.
+from `ModelRequest` to an answer. An answer is `Completion`, `Status` or `Breaks`.
 """
 
-from tests.models.loopback.answers import Answer, Asked, Breaks, Completion, Status
+from tests.models.loopback.answers import Answer, Breaks, Completion, ModelRequest, Status
 from tests.models.loopback.server import ModelServer, serve_models
 
-__all__ = ["Answer", "Asked", "Breaks", "Completion", "ModelServer", "Status", "serve_models"]
+__all__ = ["Answer", "Breaks", "Completion", "ModelRequest", "ModelServer", "Status", "serve_models"]

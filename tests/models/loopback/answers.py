@@ -10,7 +10,7 @@ Protocol = Literal["openai-chat", "openai-responses", "gemini", "anthropic", "be
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class ModelRequest:
     """One request, as it arrived."""
 
     number: int

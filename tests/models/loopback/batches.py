@@ -13,10 +13,10 @@ from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from tests.models.loopback.answers import Asked, Completion, Status
+from tests.models.loopback.answers import Completion, ModelRequest, Status
 from tests.models.loopback.protocols import read_request, write_answer, write_error
 
-Script = Callable[[Asked], "Completion | Status | str"]
+Script = Callable[[ModelRequest], "Completion | Status | str"]
 """The result of each request: an answer, an error, or `expired`; `missing`: the results leave it out."""
 
 
@@ -137,7 +137,7 @@ class BatchServer:
 
     def _outcomes(
         self, batch: ServedBatch, path: str
-    ) -> Iterator[tuple[str, Asked, Completion | Status | str]]:
+    ) -> Iterator[tuple[str, ModelRequest, Completion | Status | str]]:
         for number, (custom_id, body) in enumerate(batch.requests):
             asked = read_request(number, path, {}, body, 0.0)
             yield custom_id, asked, self.script(asked)

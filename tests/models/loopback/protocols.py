@@ -9,7 +9,7 @@ from http import HTTPStatus
 from typing import Any
 from urllib.parse import unquote
 
-from tests.models.loopback.answers import Asked, Completion, Protocol, Status
+from tests.models.loopback.answers import Completion, ModelRequest, Protocol, Status
 
 _GEMINI = re.compile(r".*/models/(?P<model>[^/:]+):generateContent")
 _BEDROCK = re.compile(r".*/model/(?P<model>[^/]+)/converse")
@@ -32,13 +32,13 @@ def protocol_of(path: str) -> Protocol | None:
 
 def read_request(
     number: int, path: str, headers: Mapping[str, str], body: Mapping[str, Any], at: float
-) -> Asked:
+) -> ModelRequest:
     """Return a request as a test sees it."""
     protocol = protocol_of(path)
     assert protocol is not None
     schema, tool = _wanted(protocol, body)
     found = _GEMINI.fullmatch(path.partition("?")[0]) or _BEDROCK.fullmatch(path)
-    return Asked(
+    return ModelRequest(
         number=number,
         protocol=protocol,
         path=path,
@@ -111,7 +111,7 @@ def _wanted_of_bedrock(body: Mapping[str, Any]) -> tuple[Mapping[str, Any] | Non
 # --- answers ----------------------------------------------------------------------------------------------------------
 
 
-def write_answer(asked: Asked, completion: Completion) -> dict[str, Any]:
+def write_answer(asked: ModelRequest, completion: Completion) -> dict[str, Any]:
     """Return the JSON of an answer, as the protocol of the request has it."""
     writer = {
         "openai-chat": _chat,
@@ -127,7 +127,7 @@ def _answer_text(completion: Completion) -> str:
     return completion.text if completion.data is None else json.dumps(completion.data)
 
 
-def _chat(asked: Asked, completion: Completion, model: str) -> dict[str, Any]:
+def _chat(asked: ModelRequest, completion: Completion, model: str) -> dict[str, Any]:
     message: dict[str, Any] = {"role": "assistant", "content": _answer_text(completion), "refusal": None}
     finish = {"refusal": "stop", "blocked": "content_filter"}.get(completion.finish, completion.finish)
     if completion.finish == "refusal":
@@ -158,7 +158,7 @@ def _chat(asked: Asked, completion: Completion, model: str) -> dict[str, Any]:
     return answer
 
 
-def _responses(asked: Asked, completion: Completion, model: str) -> dict[str, Any]:
+def _responses(asked: ModelRequest, completion: Completion, model: str) -> dict[str, Any]:
     content: dict[str, Any] = {"type": "output_text", "text": _answer_text(completion), "annotations": []}
     if completion.finish == "refusal":
         content = {"type": "refusal", "refusal": completion.text or "I cannot help with that."}
@@ -208,7 +208,7 @@ def _responses(asked: Asked, completion: Completion, model: str) -> dict[str, An
     return answer
 
 
-def _gemini(asked: Asked, completion: Completion, model: str) -> dict[str, Any]:
+def _gemini(asked: ModelRequest, completion: Completion, model: str) -> dict[str, Any]:
     part: dict[str, Any] = {"text": _answer_text(completion)}
     if asked.tool and completion.data is not None:
         part = {"functionCall": {"name": asked.tool, "args": completion.data}}
@@ -237,7 +237,7 @@ def _gemini(asked: Asked, completion: Completion, model: str) -> dict[str, Any]:
     return answer
 
 
-def _anthropic(asked: Asked, completion: Completion, model: str) -> dict[str, Any]:
+def _anthropic(asked: ModelRequest, completion: Completion, model: str) -> dict[str, Any]:
     content: list[dict[str, Any]] = [{"type": "text", "text": _answer_text(completion)}]
     reason = {"length": "max_tokens", "stop": "end_turn"}.get(completion.finish, "refusal")
     if asked.tool and completion.data is not None:
@@ -262,7 +262,7 @@ def _anthropic(asked: Asked, completion: Completion, model: str) -> dict[str, An
     }
 
 
-def _bedrock(asked: Asked, completion: Completion, model: str) -> dict[str, Any]:
+def _bedrock(asked: ModelRequest, completion: Completion, model: str) -> dict[str, Any]:
     content: list[dict[str, Any]] = (
         [{"text": _answer_text(completion)}] if completion.text or completion.data is not None else []
     )

@@ -13,10 +13,10 @@ from contextlib import contextmanager, suppress
 from http import HTTPStatus
 from typing import Any
 
-from tests.models.loopback.answers import Answer, Asked, Breaks, Completion, Status
+from tests.models.loopback.answers import Answer, Breaks, Completion, ModelRequest, Status
 from tests.models.loopback.protocols import protocol_of, read_request, write_answer, write_error
 
-Script = Answer | Sequence[Answer] | Callable[[Asked], Answer]
+Script = Answer | Sequence[Answer] | Callable[[ModelRequest], Answer]
 
 _FOREVER = 3600.0
 _TOKEN = b'{"access_token": "token-of-the-project", "expires_in": 3600, "token_type": "Bearer"}'
@@ -31,7 +31,7 @@ class ModelServer:
         """Take what it answers."""
         self.script = script
         """May be changed while it runs."""
-        self.requests: list[Asked] = []
+        self.requests: list[ModelRequest] = []
         """In the order of arrival, for any answer."""
         self.most_at_once = 0
         """How many requests were under way at one time, at most."""
@@ -124,7 +124,7 @@ class ModelServer:
             with self._counting:
                 self._under_way -= 1
 
-    async def _answer(self, asked: Asked, writer: asyncio.StreamWriter) -> bool:
+    async def _answer(self, asked: ModelRequest, writer: asyncio.StreamWriter) -> bool:
         answer = self._next(asked)
         if answer.delay:
             await asyncio.sleep(answer.delay)
@@ -139,7 +139,7 @@ class ModelServer:
             await _send(writer, 200, answer.headers, json.dumps(write_answer(asked, answer)).encode())
         return True
 
-    def _next(self, asked: Asked) -> Answer:
+    def _next(self, asked: ModelRequest) -> Answer:
         if callable(self.script):
             return self.script(asked)
         if isinstance(self.script, Sequence):
@@ -169,7 +169,7 @@ _BODIES: dict[str, tuple[bytes, str]] = {
 }
 
 
-async def _break(breaks: Breaks, asked: Asked, writer: asyncio.StreamWriter) -> bool:
+async def _break(breaks: Breaks, asked: ModelRequest, writer: asyncio.StreamWriter) -> bool:
     body = json.dumps(
         write_answer(asked, Completion(text="an answer that is longer than the part that is sent"))
     ).encode()

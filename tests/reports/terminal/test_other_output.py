@@ -10,7 +10,7 @@ from typing import TextIO, cast
 import pytest
 
 from proctor.reports.terminal.progress import BarWatch
-from proctor.reports.terminal.progress_bar import Aside
+from proctor.reports.terminal.progress_bar import StreamCapture
 from proctor.schema.results.run_result import Outcome
 from tests.reports.sample_runs import run
 from tests.reports.terminal.test_progress import Terminal
@@ -55,7 +55,7 @@ def test_what_would_move_the_cursor_does_not() -> None:
 
 def test_stream_is_restored_at_the_end() -> None:
     out = io.StringIO()
-    aside = Aside(out, lambda text: None)
+    aside = StreamCapture(out, lambda text: None)
     aside.begin()
     assert out.write("unseen\n") == 7
     aside.end()
@@ -71,7 +71,7 @@ def test_a_stream_that_cannot_be_changed_is_left_alone() -> None:
         def write(self, text: str) -> int:
             return len(text)
 
-    aside = Aside(cast("TextIO", Fixed()), lambda text: None)
+    aside = StreamCapture(cast("TextIO", Fixed()), lambda text: None)
     aside.begin()
     aside.end()
 
@@ -81,7 +81,7 @@ def test_a_display_that_fails_does_not_reach_who_writes() -> None:
         raise OSError(text)
 
     out = io.StringIO()
-    aside = Aside(out, broken)
+    aside = StreamCapture(out, broken)
     aside.begin()
     print("still there", file=out)
     aside.end()
@@ -90,7 +90,7 @@ def test_a_display_that_fails_does_not_reach_who_writes() -> None:
 
 def test_a_child_process_writes_directly(monkeypatch: pytest.MonkeyPatch) -> None:
     out, shown = io.StringIO(), list[str]()
-    aside = Aside(out, shown.append)
+    aside = StreamCapture(out, shown.append)
     aside.begin()
     monkeypatch.setattr(os, "getpid", lambda: -1)
     print("from a child", file=out)

@@ -19,7 +19,7 @@ from typing import Any
 from proctor.runs.storage.open import open_runs
 from proctor.schema.results.run_result import RunResult
 from tests.cli.fork_command import fork_command
-from tests.models.loopback import Asked, Completion, ModelServer, serve_models
+from tests.models.loopback import Completion, ModelRequest, ModelServer, serve_models
 
 METRIC = "final_response_match_v2"
 PATIENCE = 60.0
@@ -34,21 +34,21 @@ def agent(text: str) -> str:
 """
 
 
-def ballot_of(asked: Asked) -> str:
+def ballot_of(asked: ModelRequest) -> str:
     """The number of the ballot that a request is about."""
     found = re.search(r"The number of this ballot: (\w+)", asked.text)
     assert found
     return found[1]
 
 
-def question_of(asked: Asked) -> str:
+def question_of(asked: ModelRequest) -> str:
     """Return the user's message in the turn of a request."""
     found = re.search(r"<<<BEGIN \w+ user message>>>\n(.*)\n<<<END", asked.text)
     assert found
     return found[1]
 
 
-def valid(asked: Asked, *, delay: float = 0.0) -> Completion:
+def valid(asked: ModelRequest, *, delay: float = 0.0) -> Completion:
     """Every even number is answered well."""
     verdict = "valid" if int(question_of(asked).removeprefix("c")) % 2 == 0 else "invalid"
     return Completion(
@@ -57,7 +57,7 @@ def valid(asked: Asked, *, delay: float = 0.0) -> Completion:
 
 
 @contextmanager
-def judge(answer: Callable[[Asked], Any] = valid) -> Iterator[ModelServer]:
+def judge(answer: Callable[[ModelRequest], Any] = valid) -> Iterator[ModelServer]:
     """A server that judges."""
     with serve_models(answer) as server:
         yield server

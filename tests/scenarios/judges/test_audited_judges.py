@@ -10,7 +10,7 @@ from proctor.authoring.audit.audit_sentence import shortfall
 from proctor.schema.analysis.audit_result import Fate
 from tests.authoring.audit_judge import ignores_digits, script_of
 from tests.authoring.test_audit_judges import audit, only_judge
-from tests.models.loopback import Answer, Asked, Completion, ModelServer
+from tests.models.loopback import Answer, Completion, ModelRequest, ModelServer
 from tests.models.loopback.server import Script
 from tests.models.loopback.start import servers
 
@@ -53,7 +53,7 @@ def test_an_answer_that_cannot_be_used_is_no_catch(
 ) -> None:
     proper = script_of(str.__eq__)
 
-    def answers_some(asked: Asked) -> Answer:
+    def answers_some(asked: ModelRequest) -> Answer:
         return Completion(text="I cannot decide.") if "June 3" in asked.text else proper(asked)
 
     serve(answers_some)

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from proctor.schema.results.run_result import Outcome
-from tests.models.loopback import Asked, Breaks, Completion, ModelServer
+from tests.models.loopback import Breaks, Completion, ModelRequest, ModelServer
 from tests.scenarios.judges.judged_project import (
     METRIC,
     PATIENCE,
@@ -198,7 +198,7 @@ def test_a_judge_that_hangs_is_an_error_in_its_own_time(tmp_path: Path) -> None:
 
 @pytest.mark.nightly
 def test_a_judge_that_talks_nonsense_is_an_error_and_every_word_is_kept(tmp_path: Path) -> None:
-    def nonsense(asked: Asked) -> Completion:
+    def nonsense(asked: ModelRequest) -> Completion:
         return Completion(data={"ballot": ballot_of(asked), "rationale": "well", "verdict": "perhaps"})
 
     with judge(nonsense) as server:

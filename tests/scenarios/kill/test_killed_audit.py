@@ -14,7 +14,7 @@ import pytest
 
 from tests.authoring.audit_judge import script_of
 from tests.cli.project import case, make_project, proctor
-from tests.models.loopback import Asked, Completion, serve_models
+from tests.models.loopback import Completion, ModelRequest, serve_models
 
 pytest.importorskip("pydantic_ai", reason="the extra `judges` is not installed")
 pytestmark = pytest.mark.slow  # it starts three processes
@@ -35,7 +35,7 @@ def test_the_answers_of_an_interrupted_audit_are_not_paid_for_again(
     make_project(tmp_path, case("seats", "book", answer=answer), criteria={"final_response_match_v2": vote})
     valid = script_of(str.__eq__)
 
-    def holds(asked: Asked) -> Completion:
+    def holds(asked: ModelRequest) -> Completion:
         return valid(asked, delay=0.0 if asked.number < ANSWERED else 3600.0)
 
     with serve_models(holds) as server:

@@ -13,7 +13,7 @@ import pytest
 
 from tests.cli.project import hear
 from tests.docs.examples.pages import ROOT, blocks
-from tests.models.loopback import Asked, Completion
+from tests.models.loopback import Completion, ModelRequest
 from tests.models.loopback.batches import BatchServer, serve_batches
 
 pytest.importorskip("pydantic_ai", reason="the extra `judges` is not installed")
@@ -24,7 +24,7 @@ SHOWN = list(blocks((ROOT / PAGE).read_text(encoding="utf-8"), PAGE))
 COMMANDS = re.findall(r"^\$ proctor (.*)$", SHOWN[0].text, re.MULTILINE)
 
 
-def agrees(asked: Asked) -> Completion:
+def agrees(asked: ModelRequest) -> Completion:
     number = asked.text.partition("The number of this ballot: ")[2].split()[0]
     return Completion(data={"ballot": number, "rationale": "It is the same.", "verdict": "valid"})
 

@@ -14,7 +14,7 @@ import pytest
 from proctor.models.prices import price_of
 from tests.authoring.audit_judge import script_of
 from tests.cli.project import case, make_project
-from tests.models.loopback import Asked, Completion, ModelServer, serve_models
+from tests.models.loopback import Completion, ModelRequest, ModelServer, serve_models
 
 pytest.importorskip("pydantic_ai", reason="the extra `judges` is not installed")
 pytestmark = pytest.mark.nightly  # many processes
@@ -46,7 +46,7 @@ def judged_project(folder: Path) -> Iterator[tuple[ModelServer, Start]]:
     make_project(folder, *(case(name, name) for name in names), criteria=judged)
     scripts = [script_of(str.__eq__, tokens=tokens) for tokens in TOKENS]
 
-    def at_various_times(asked: Asked) -> Completion:
+    def at_various_times(asked: ModelRequest) -> Completion:
         return scripts[asked.number % len(scripts)](asked, delay=0.02 * (asked.number % 5))
 
     with serve_models(at_various_times) as server:

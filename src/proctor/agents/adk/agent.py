@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from proctor.agents.adk.call_timer_plugin import CallTimer
 from proctor.agents.adk.declarations import declares_everything, tool_details, tree_of
 from proctor.agents.adk.events import LastAnswer, event_of, lasting
-from proctor.agents.adk.tracing import Gathered, capturing, gathering, hide_repeated_tracebacks
+from proctor.agents.adk.tracing import SpanCollection, capturing, gathering, hide_repeated_tracebacks
 from proctor.agents.base import AgentInfo, Session
 from proctor.agents.frameworks.long_running_calls import PendingCalls
 from proctor.agents.import_user_code import load_in_folder
@@ -95,9 +95,9 @@ class AdkAgent:
         """
         talk: _Talk = session.memory.get(_MEMORY) or await self._begin(session)
         talk.watch.restart()
-        last, gathered = LastAnswer(), Gathered()
+        last, collection = LastAnswer(), SpanCollection()
         try:
-            with gathering(gathered):
+            with gathering(collection):
                 events = talk.runner.run_async(
                     user_id=session.user_id,
                     session_id=talk.session_id,
@@ -120,7 +120,7 @@ class AdkAgent:
             session.memory["app_details"] = {
                 "agent_details": dict(talk.watch.details)
             }  # even if no model was called
-            session.memory["spans"] = gathered.spans()
+            session.memory["spans"] = collection.spans()
 
     async def final_state(self, session: Session) -> dict[str, object]:
         """Return the state of google-adk's session without the keys of a single turn (`temp:`)."""

@@ -62,7 +62,7 @@ class CallTimer(TurnTimings):
 def _ends_class() -> type[BasePlugin]:
     plugins = import_extra("google.adk.plugins.base_plugin", extra="adk", feature=_FEATURE)
 
-    class Ends(plugins.BasePlugin):  # type: ignore[name-defined]  # known when it runs
+    class CallEndPlugin(plugins.BasePlugin):  # type: ignore[name-defined]  # known when it runs
         """Sees each model and tool call end, and changes none."""
 
         def __init__(self, watch: CallTimer) -> None:
@@ -91,14 +91,14 @@ def _ends_class() -> type[BasePlugin]:
                 self.watch.cancelled = tool.name
             self.watch.end(str(tool_context.function_call_id))
 
-    return Ends
+    return CallEndPlugin
 
 
 @cache
 def _begins_class() -> type[BasePlugin]:
     plugins = import_extra("google.adk.plugins.base_plugin", extra="adk", feature=_FEATURE)
 
-    class Begins(plugins.BasePlugin):  # type: ignore[name-defined]  # known when it runs
+    class CallBeginPlugin(plugins.BasePlugin):  # type: ignore[name-defined]  # known when it runs
         """Sees each model and tool call begin, and changes none."""
 
         def __init__(self, watch: CallTimer) -> None:
@@ -117,7 +117,7 @@ def _begins_class() -> type[BasePlugin]:
         ) -> None:
             self.watch.tools.append(TimedCall(str(tool_context.function_call_id)))
 
-    return Begins
+    return CallBeginPlugin
 
 
 def _request_details(name: str, config: GenerateContentConfig) -> JsonObject:

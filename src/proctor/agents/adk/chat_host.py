@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from proctor.agents.adk.declarations import sub_agents_of, tool_details
 from proctor.agents.adk.events import without_secrets
-from proctor.agents.adk.tracing import Gathered, capturing, gathering, hide_repeated_tracebacks
+from proctor.agents.adk.tracing import SpanCollection, capturing, gathering, hide_repeated_tracebacks
 from proctor.agents.base import AgentInfo
 from proctor.agents.chat_host import (
     MOST_SESSIONS,
@@ -119,9 +119,9 @@ class AdkHost:
         """Yield the events of one turn."""
         self._used[turn.user_id, turn.session_id] = None
         self._used.move_to_end((turn.user_id, turn.session_id))
-        invocation_id, gathered = turn.invocation_id or "", Gathered()
+        invocation_id, collection = turn.invocation_id or "", SpanCollection()
         try:
-            with gathering(gathered):
+            with gathering(collection):
                 events = self._runner.run_async(
                     user_id=turn.user_id,
                     session_id=turn.session_id,
@@ -135,7 +135,7 @@ class AdkHost:
                         invocation_id = event.invocation_id or invocation_id
                         yield _json(event)
         finally:
-            self._spans.keep(turn.user_id, turn.session_id, invocation_id, gathered.spans())
+            self._spans.keep(turn.user_id, turn.session_id, invocation_id, collection.spans())
 
     async def spans(self, user_id: str, session_id: str) -> Mapping[str, Sequence[Span]]:
         """Return the spans of the last turns by invocation."""

@@ -37,7 +37,7 @@ _lock = threading.Lock()
 _CAPTURE = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 
 
-class Gathered:
+class SpanCollection:
     """The spans that began in one turn."""
 
     def __init__(self) -> None:
@@ -50,13 +50,13 @@ class Gathered:
 
 
 @contextmanager
-def gathering(gathered: Gathered) -> Iterator[None]:
+def gathering(collection: SpanCollection) -> Iterator[None]:
     """Collect the spans that begin in this context and in contexts derived from it."""
     if not _is_watching():
         yield
         return
     before = _gathering.get()
-    _gathering.set(gathered.held)
+    _gathering.set(collection.held)
     try:
         yield
     finally:
@@ -102,7 +102,7 @@ def capturing(run_config: RunConfig | None) -> RunConfig | None:
 
 
 def _processor(sdk: ModuleType) -> SpanProcessor:
-    class Gatherer(sdk.SpanProcessor):  # type: ignore[name-defined]  # known when it runs
+    class SpanCollector(sdk.SpanProcessor):  # type: ignore[name-defined]  # known when it runs
         """Puts each span that begins to the others of its turn."""
 
         def on_start(self, span: SdkSpan, parent_context: Mapping[str, object] | None = None) -> None:
@@ -110,7 +110,7 @@ def _processor(sdk: ModuleType) -> SpanProcessor:
             if spans is not None and len(spans) < _MOST_HELD:
                 spans.append(span)
 
-    return Gatherer()
+    return SpanCollector()
 
 
 # --- Convert spans of google-adk, which have its own names and attributes (`google.adk.telemetry`), in both of its schemas ---

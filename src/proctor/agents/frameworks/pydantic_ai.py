@@ -124,7 +124,7 @@ class _Turn:
 
     def __init__(self, author: str, run: Any, before: Sequence[Any]) -> None:
         self._author, self._run = author, run
-        self._goes_on = True
+        self._can_converse_again = True
         """Whether no model was called yet: the first response, if calls waited, is the one that made them."""
         self._returned = _returned_since_the_last_answer(before)
         self._said = ""
@@ -137,10 +137,10 @@ class _Turn:
         """Return the new events before a step."""
         kind = type(node).__name__
         if kind == "CallToolsNode":
-            if not self._goes_on:
+            if not self._can_converse_again:
                 yield from self._response(node.model_response)
         elif kind == "ModelRequestNode":
-            self._goes_on = False
+            self._can_converse_again = False
             yield from self._returns(node.request)
 
     def last_words(self, talk: _Talk) -> Iterator[Event]:

@@ -82,7 +82,7 @@ class AgentWorker:
         """Take the agent, loaded and open."""
         self._agent, self._channel = agent, channel
         self._session = Session("", "", "")
-        self._before = Surroundings.now()
+        self._before = ProcessState.now()
 
     async def serve(self) -> None:
         """Serve requests until the input ends."""
@@ -228,7 +228,7 @@ MOST_LEFT = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class ProcessState:
     """The state of a process that code may change for all that comes after it."""
 
     folder: str
@@ -240,7 +240,7 @@ class Surroundings:
     tasks: int
 
     @classmethod
-    def now(cls) -> Surroundings:
+    def now(cls) -> ProcessState:
         """Look around."""
         mask = os.umask(0o077)
         os.umask(mask)

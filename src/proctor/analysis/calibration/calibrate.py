@@ -141,7 +141,7 @@ class _Calibrating:
         run_labels = self._labels(labels, requested_unit)
         unit = _unit(run_labels)
         items = {item.key: item for item in judged_items(self._result, self._metric, unit)}
-        unsaid = self._unsaid(run_labels, items, unit)
+        unscored = self._labels_without_verdict(run_labels, items, unit)
         run_labels = [label for label in run_labels if label.key in items]
         settled = settle_labels(run_labels)
         labelled = settled.counted
@@ -154,7 +154,7 @@ class _Calibrating:
             )
         calibration = self._calibration(items, unit, self._agreement(chosen))
         report = self._build_calibration(calibration, items, labelled, pairs, held_out)
-        report.void, report.unsaid = self._void(calibration), unsaid
+        report.void, report.unsaid = self._void_calibration(calibration), unscored
         report.labellers = labeller_pairs(run_labels, confidence=self._confidence)
         report.disputes = [label_dispute(self._result, labels) for labels in settled.disputed]
         if keep:
@@ -246,23 +246,23 @@ class _Calibrating:
             )
         return min(known, default=None)
 
-    def _void(self, calibration: Calibration) -> list[str]:
+    def _void_calibration(self, calibration: Calibration) -> list[str]:
         by = JudgedBy(calibration.metric, calibration.model, calibration.prompt)
         badge = badge_of(self._store.calibrations(), by, calibration.threshold)
         return [badge] if badge.startswith("calibration void") else []
 
-    def _unsaid(
+    def _labels_without_verdict(
         self, labelled: Sequence[Labelled], items: dict[Key, JudgedItem], unit: str
     ) -> list[Labelled]:
         """Return the labels of what the metric had nothing to do with."""
-        unsaid = [label for label in labelled if label.key not in items]
-        if len(unsaid) == len(labelled):
-            examples = "; ".join(f"{label.where}: {label.title}" for label in unsaid[:5])
-            more = f" (and {len(unsaid) - 5} more)" if len(unsaid) > 5 else ""
+        unscored = [label for label in labelled if label.key not in items]
+        if len(unscored) == len(labelled):
+            examples = "; ".join(f"{label.where}: {label.title}" for label in unscored[:5])
+            more = f" (and {len(unscored) - 5} more)" if len(unscored) > 5 else ""
             raise SetupError(
                 f"{self._metric} has no verdict for what was labelled as a {unit}: {examples}{more}"
             )
-        return unsaid
+        return unscored
 
     def _no_labels(self, labels: str | Path | None, unit: str | None) -> str:
         of_unit = f" of a {unit}" if unit else ""

@@ -12,7 +12,7 @@ from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content.case_words import WORDS
 from proctor.reports.content.summary import interval, money_by_purpose, percent, share_text
 from proctor.reports.content.symbols import Marks
-from proctor.reports.content.text_blocks import Block, Column, Gap, Look, Table, text_line, text_table
+from proctor.reports.content.text_blocks import Block, Column, Gap, Table, TextStyle, text_line, text_table
 from proctor.reports.plain import write_blocks
 from proctor.schema.analysis.calibration import (
     Agreement,
@@ -108,7 +108,7 @@ def _label_text(label: Labelled) -> JsonObject:
 # --- blocks ----------------------------------------------------------------------------------------------------------
 
 
-def calibration_blocks(report: CalibrationReport, look: Look) -> Iterator[Block]:
+def calibration_blocks(report: CalibrationReport, style: TextStyle) -> Iterator[Block]:
     """Return a calibration as blocks, the same in every form."""
     calibration, agreement = report.calibration, report.calibration.agreement
     yield from _rescoring(report)
@@ -122,13 +122,13 @@ def calibration_blocks(report: CalibrationReport, look: Look) -> Iterator[Block]
     yield _BLANK
     yield _confusion_table(agreement)
     yield _BLANK
-    yield _agreement_table(report, look.marks)
+    yield _agreement_table(report, style.marks)
     yield _BLANK
-    yield from _pass_rate(report, look.marks)
-    yield from _left_out(report, look)
+    yield from _pass_rate(report, style.marks)
+    yield from _left_out(report, style)
     yield _BLANK
-    yield from _labellers(report, look)
-    yield from _disagreements(report, look)
+    yield from _labellers(report, style)
+    yield from _disagreements(report, style)
     yield _BLANK
     for reason in report.void:
         yield text_line(f"before this: {reason}")
@@ -227,7 +227,7 @@ def _unknown_reason(agreement: Agreement) -> str:
     return "the judge is not better than chance: its verdicts give no information about the rate"
 
 
-def _left_out(report: CalibrationReport, look: Look) -> Iterator[Block]:
+def _left_out(report: CalibrationReport, style: TextStyle) -> Iterator[Block]:
     if report.without_verdict:
         yield text_line(f"left out: {report.without_verdict} without a verdict of the judge")
     for labels, why in (
@@ -236,13 +236,13 @@ def _left_out(report: CalibrationReport, look: Look) -> Iterator[Block]:
     ):
         if labels:
             yield text_line(f"labels left out: {len(labels)}, {why}")
-        visible = labels if look.verbose else labels[:5]
+        visible = labels if style.verbose else labels[:5]
         yield from (text_line(label.title, 2) for label in visible)
         if len(visible) < len(labels):
             yield text_line(f"… {len(labels) - len(visible)} more (-v shows them)", 2)
 
 
-def _labellers(report: CalibrationReport, look: Look) -> Iterator[Block]:
+def _labellers(report: CalibrationReport, style: TextStyle) -> Iterator[Block]:
     """Return the agreement of people on what several of them labelled."""
     if not report.labellers:
         return
@@ -258,7 +258,7 @@ def _labellers(report: CalibrationReport, look: Look) -> Iterator[Block]:
     ]
     heads = [Column(), Column("labels", right=True), Column("differ", right=True), Column("kappa")]
     yield text_table(heads, rows)
-    visible = report.disputes if look.verbose else report.disputes[:_MOST_DISPUTES]
+    visible = report.disputes if style.verbose else report.disputes[:_MOST_DISPUTES]
     for dispute in visible:
         verdicts = ", ".join(
             f"{_name(label.labeller)} {'passes' if label.passes else 'fails'} it" for label in dispute.labels
@@ -281,14 +281,14 @@ def _name(labeller: str) -> str:
     return labeller or "a person without a name"
 
 
-def _disagreements(report: CalibrationReport, look: Look) -> Iterator[Block]:
+def _disagreements(report: CalibrationReport, style: TextStyle) -> Iterator[Block]:
     hidden = [
-        one for one in report.disagreements if one.held_out and report.rest is not None and not look.verbose
+        one for one in report.disagreements if one.held_out and report.rest is not None and not style.verbose
     ]
     visible = [one for one in report.disagreements if one not in hidden]
     yield text_line(count_text(len(report.disagreements), "disagreement"))
     for one in visible:
-        yield from _disagreement(one, look)
+        yield from _disagreement(one, style)
     if hidden:
         yield text_line(
             f"{len(hidden)} of them held out and not shown: to tune the judge by them, you need new labels to "
@@ -297,7 +297,7 @@ def _disagreements(report: CalibrationReport, look: Look) -> Iterator[Block]:
         )
 
 
-def _disagreement(one: Disagreement, look: Look) -> Iterator[Block]:
+def _disagreement(one: Disagreement, style: TextStyle) -> Iterator[Block]:
     people, judge = ("pass", "fails") if one.label.passes else ("fail", "passes")
     held_out = " (held out)" if one.held_out else ""
     yield text_line(f"{one.label.title}: people {people} it, the judge {judge} it{held_out}", 2)
@@ -305,4 +305,4 @@ def _disagreement(one: Disagreement, look: Look) -> Iterator[Block]:
     for name, text in texts.items():
         if text:
             line = " ".join(text.split())
-            yield text_line(f"{name:6} {line if look.verbose else shorten(line, _LONGEST)}", 4)
+            yield text_line(f"{name:6} {line if style.verbose else shorten(line, _LONGEST)}", 4)

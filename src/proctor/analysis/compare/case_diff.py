@@ -13,7 +13,16 @@ from proctor.common.safe_text import count_text
 from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content.case_words import WORDS
 from proctor.reports.content.symbols import DiffKind
-from proctor.reports.content.text_blocks import Block, Fact, Gap, Line, Look, Role, TextSpan, join_with_dots
+from proctor.reports.content.text_blocks import (
+    Block,
+    Fact,
+    Gap,
+    Line,
+    Role,
+    TextSpan,
+    TextStyle,
+    join_with_dots,
+)
 from proctor.reports.evidence.trajectory_diff import call_text
 from proctor.reports.evidence.value_diff import cut_value
 from proctor.reports.plain import write_blocks
@@ -39,7 +48,7 @@ class Saw:
 
 
 @dataclass(slots=True)
-class Parting:
+class CaseDiff:
     """Two trials of one case, side by side."""
 
     name: str
@@ -64,10 +73,10 @@ class Parting:
         return [(kind, _text(step)) for kind, step in self.steps]
 
 
-def parting(base: CaseResult, candidate: CaseResult) -> Parting:
+def diff_case(base: CaseResult, candidate: CaseResult) -> CaseDiff:
     """Compare a trial of each run; if the verdicts differ, a trial with the outcome of its case."""
     before, now = _place_of_trial(base, candidate), _place_of_trial(candidate, base)
-    divergence = Parting(
+    diff = CaseDiff(
         f"{candidate.eval_set_id}/{candidate.eval_id}",
         _trial_text(base, before),
         _trial_text(candidate, now),
@@ -78,12 +87,12 @@ def parting(base: CaseResult, candidate: CaseResult) -> Parting:
         numbers=(_number(base, before), _number(candidate, now)),
     )
     steps = _steps(base, before), _steps(candidate, now)
-    divergence.alike = _common(*steps)
-    rest = [one[divergence.alike] for one in steps if divergence.alike < len(one)]
+    diff.alike = _common(*steps)
+    rest = [one[diff.alike] for one in steps if diff.alike < len(one)]
     if rest:
-        divergence.turn = min(turn for turn, _ in rest)
-        divergence.steps = [*_lines(*([step for step in one if step[0] >= divergence.turn] for one in steps))]
-    return divergence
+        diff.turn = min(turn for turn, _ in rest)
+        diff.steps = [*_lines(*([step for step in one if step[0] >= diff.turn] for one in steps))]
+    return diff
 
 
 def _place_of_trial(case: CaseResult, other: CaseResult) -> int:
@@ -198,46 +207,44 @@ def _missed_turns(metric: MetricVerdict, score: MetricScore) -> Iterator[str]:
 # --- in words --------------------------------------------------------------------------------------------------------
 
 
-def write_parting(divergence: Parting, out: TextIO, *, options: ReportOptions = DEFAULTS) -> None:
+def write_case_diff(diff: CaseDiff, out: TextIO, *, options: ReportOptions = DEFAULTS) -> None:
     """Write it in the form that suits `out`."""
-    write_blocks(partial(parting_blocks, divergence), out, options)
+    write_blocks(partial(case_diff_blocks, diff), out, options)
 
 
-def parting_sentence(divergence: Parting) -> str:
+def case_diff_sentence(diff: CaseDiff) -> str:
     """Return where the two part, in a few words."""
-    if divergence.turn is None:
-        return _other_difference(divergence) if divergence.alike else "no evidence of either is stored"
-    alike = count_text(divergence.alike, "equal step")
-    return f"first difference in turn {divergence.turn + 1}, after {alike}"
+    if diff.turn is None:
+        return _other_difference(diff) if diff.alike else "no evidence of either is stored"
+    alike = count_text(diff.alike, "equal step")
+    return f"first difference in turn {diff.turn + 1}, after {alike}"
 
 
-def _other_difference(divergence: Parting) -> str:
+def _other_difference(diff: CaseDiff) -> str:
     """Return what differs between two trials with the same steps."""
-    if divergence.state_keys:
-        return f"the same steps, but another final session state: {', '.join(divergence.state_keys)}"
-    if divergence.saw:
-        return f"the same steps, but other scores: {', '.join(one.metric for one in divergence.saw)}"
+    if diff.state_keys:
+        return f"the same steps, but another final session state: {', '.join(diff.state_keys)}"
+    if diff.saw:
+        return f"the same steps, but other scores: {', '.join(one.metric for one in diff.saw)}"
     return "no difference"
 
 
-def parting_blocks(divergence: Parting, look: Look) -> Iterator[Block]:
+def case_diff_blocks(diff: CaseDiff, style: TextStyle) -> Iterator[Block]:
     """Return both trials as blocks: their steps from the turn in which they part, and the scores that differ."""
-    sentence = parting_sentence(divergence)
+    sentence = case_diff_sentence(diff)
     yield Gap()
-    name = TextSpan(divergence.name, "strong", is_data=True)
-    yield Line(
-        [*join_with_dots([name, TextSpan(sentence)], look)], record=("CASE", divergence.name, sentence)
-    )
-    for word, trial in (("base", divergence.base), ("candidate", divergence.candidate)):
+    name = TextSpan(diff.name, "strong", is_data=True)
+    yield Line([*join_with_dots([name, TextSpan(sentence)], style)], record=("CASE", diff.name, sentence))
+    for word, trial in (("base", diff.base), ("candidate", diff.candidate)):
         yield Fact(word, [[TextSpan(trial)]], (word.upper(), trial))
     yield Gap()
-    for kind, text in divergence.lines:
-        yield _step_line(kind, text if look.verbose else cut_value(text, _LONGEST), look)
-    for saw in divergence.saw:
+    for kind, text in diff.lines:
+        yield _step_line(kind, text if style.verbose else cut_value(text, _LONGEST), style)
+    for saw in diff.saw:
         yield Gap()
         yield Line([TextSpan(saw.metric, "strong", is_data=True)], indent=2, record=("SAW", saw.metric))
         for kind, text in ((DiffKind.MISSING, saw.base), (DiffKind.EXTRA, saw.candidate)):
-            yield _step_line(kind, text, look)
+            yield _step_line(kind, text, style)
     yield Gap()
 
 
@@ -248,9 +255,9 @@ _STEPS: dict[DiffKind, tuple[str, Role]] = {
 }
 
 
-def _step_line(kind: DiffKind, text: str, look: Look) -> Line:
+def _step_line(kind: DiffKind, text: str, style: TextStyle) -> Line:
     sign, role = _STEPS[kind]
-    spans = [TextSpan(f"{look.marks.steps[kind]} ", role), TextSpan(text, role, is_data=True)]
+    spans = [TextSpan(f"{style.marks.steps[kind]} ", role), TextSpan(text, role, is_data=True)]
     return Line(spans, indent=2, record=(f"    {sign} {text}",))
 
 
@@ -259,21 +266,17 @@ def _step_line(kind: DiffKind, text: str, look: Look) -> Line:
 _IN = {DiffKind.SAME: "both", DiffKind.MISSING: "base", DiffKind.EXTRA: "candidate"}
 
 
-def parting_data(divergence: Parting) -> JsonObject:
+def case_diff_data(diff: CaseDiff) -> JsonObject:
     """Return two trials as plain data; turns and trials count from 1, as everywhere that people read."""
-    base, candidate = (None if number is None else number + 1 for number in divergence.numbers)
+    base, candidate = (None if number is None else number + 1 for number in diff.numbers)
     return {
         "version": 1,
-        "case": divergence.name,
-        "sentence": parting_sentence(divergence),
-        "base": {"trial": base, "called": divergence.base},
-        "candidate": {"trial": candidate, "called": divergence.candidate},
-        "turn": None if divergence.turn is None else divergence.turn + 1,
-        "alike": divergence.alike,
-        "steps": [
-            {"in": _IN[kind], "turn": turn + 1, "said": text} for kind, (turn, text) in divergence.steps
-        ],
-        "saw": [
-            {"metric": one.metric, "base": one.base, "candidate": one.candidate} for one in divergence.saw
-        ],
+        "case": diff.name,
+        "sentence": case_diff_sentence(diff),
+        "base": {"trial": base, "called": diff.base},
+        "candidate": {"trial": candidate, "called": diff.candidate},
+        "turn": None if diff.turn is None else diff.turn + 1,
+        "alike": diff.alike,
+        "steps": [{"in": _IN[kind], "turn": turn + 1, "said": text} for kind, (turn, text) in diff.steps],
+        "saw": [{"metric": one.metric, "base": one.base, "candidate": one.candidate} for one in diff.saw],
     }

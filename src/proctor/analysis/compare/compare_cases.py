@@ -12,11 +12,11 @@ from math import fsum
 
 from proctor.analysis.compare.absent_cases import NONE_ABSENT, AbsentCases
 from proctor.analysis.compare.error_rates import Detectable, ErrorBudget, detectable_drop, divide_error
-from proctor.analysis.compare.futility import FUTILE, Ahead, chance_to_decide
+from proctor.analysis.compare.futility import FUTILE, RemainingTrials, chance_to_decide
 from proctor.analysis.compare.measures import (
     Means,
+    MeasureTest,
     PairedScore,
-    Tested,
     by_case,
     hull,
     in_general,
@@ -84,7 +84,7 @@ class CompareOptions:
     """Whether a test is significant without its interval: for the worst values of missing verdicts, see `by_case`."""
     look: Look | None = None
     """The interim look of a sequential run; `None`: a single analysis."""
-    ahead: Ahead | None = None
+    ahead: RemainingTrials | None = None
     """What is to come after this look; `None`: nothing."""
 
     @property
@@ -379,7 +379,7 @@ def _width(name: str, options: CompareOptions) -> float | None:
 def _measured(
     name: str,
     means: Means,
-    tested: Tested,
+    tested: MeasureTest,
     count: int,
     options: CompareOptions,
     *,

@@ -39,7 +39,6 @@ from proctor.reports.content.text_blocks import (
     Gap,
     GroupedCase,
     Line,
-    Look,
     Note,
     Reason,
     Record,
@@ -48,6 +47,7 @@ from proctor.reports.content.text_blocks import (
     Spans,
     Table,
     TextSpan,
+    TextStyle,
     Verdict,
 )
 from proctor.reports.formats.error_report import write_error_report
@@ -92,11 +92,11 @@ _CASE_ROLES: dict[CaseChange, Role] = {
 _RECOVERED = frozenset({CaseChange.NOW_PASSES, CaseChange.NO_LONGER_IN_ERROR})
 
 
-def comparison_blocks(comparison: Comparison, look: Look) -> Iterator[Block]:
+def comparison_blocks(comparison: Comparison, style: TextStyle) -> Iterator[Block]:
     """Return a comparison as blocks: the outcome, the cases that moved, the two questions, the measures."""
     yield Gap()
-    yield _run_fact("base", comparison.base, look)
-    yield _run_fact("candidate", comparison.candidate, look)
+    yield _run_fact("base", comparison.base, style)
+    yield _run_fact("candidate", comparison.candidate, style)
     for difference in comparison.unlike:
         is_warning = not difference.expected
         yield Note(
@@ -107,19 +107,19 @@ def comparison_blocks(comparison: Comparison, look: Look) -> Iterator[Block]:
         )
     yield Gap()
     outcome = OUTCOMES[comparison.outcome]
-    yield Verdict(look.marks.outcome(outcome), comparison.sentence, OUTCOME_ROLES[outcome])
+    yield Verdict(style.marks.outcome(outcome), comparison.sentence, OUTCOME_ROLES[outcome])
     names = drawn_names(comparison)
     for change in CaseChange:
         if cases := comparison.changed(change):
             yield Gap()
-            yield _case_group(cases, change, names, look)
+            yield _case_group(cases, change, names, style)
     yield Gap()
     yield from _questions(comparison)
-    measures = measures_table(comparison, names, look)
+    measures = measures_table(comparison, names, style)
     if measures.rows:
         yield Gap()
         yield measures
-    for text in describe_tests(comparison) if look.verbose else ():
+    for text in describe_tests(comparison) if style.verbose else ():
         yield Line([TextSpan(text, "dim", is_data=True)], indent=2, record=("METHOD", text))
     if costs := cost_texts(comparison):
         yield Record(("COST", f"{costs[0]} -> {costs[1]}"))
@@ -140,10 +140,10 @@ def _questions(comparison: Comparison) -> Iterator[Block]:
         )
 
 
-def _run_fact(word: str, run: ComparedRun, look: Look) -> Fact:
+def _run_fact(word: str, run: ComparedRun, style: TextStyle) -> Fact:
     parts: list[Spans] = [
         [TextSpan(run.agent, "strong", is_data=True)],
-        [TextSpan(run_text(run, look.marks))],
+        [TextSpan(run_text(run, style.marks))],
     ]
     if run.run_id:
         parts.append([TextSpan("run ", "dim"), TextSpan(run.run_id, "dim", is_data=True)])
@@ -152,32 +152,32 @@ def _run_fact(word: str, run: ComparedRun, look: Look) -> Fact:
 
 
 def _case_group(
-    cases: Sequence[ChangedCase], change: CaseChange, names: Mapping[str, str], look: Look
+    cases: Sequence[ChangedCase], change: CaseChange, names: Mapping[str, str], style: TextStyle
 ) -> CaseGroup:
     several = len({case.eval_set_id for case in cases}) > 1
     return CaseGroup(
         CHANGE_WORDS[change].heading[len(cases) != 1],
         _CASE_ROLES[change],
-        [_case_item(case, names, look, short=not several) for case in cases],
+        [_case_item(case, names, style, short=not several) for case in cases],
         MOST,
         is_open=change in {CaseChange.NOW_FAILS, CaseChange.MISSING},
     )
 
 
-def _case_item(case: ChangedCase, names: Mapping[str, str], look: Look, *, short: bool) -> GroupedCase:
+def _case_item(case: ChangedCase, names: Mapping[str, str], style: TextStyle, *, short: bool) -> GroupedCase:
     before, now = trials_text(case.base), trials_text(case.candidate)
-    arrow = TextSpan(f" {look.marks.arrow} ", "dim")
+    arrow = TextSpan(f" {style.marks.arrow} ", "dim")
     trials = [
-        TextSpan(before, "dim", drawn=_strip(case.base, look.marks)),
+        TextSpan(before, "dim", drawn=_strip(case.base, style.marks)),
         arrow,
-        TextSpan(now, _CASE_ROLES[case.change], drawn=_strip(case.candidate, look.marks)),
+        TextSpan(now, _CASE_ROLES[case.change], drawn=_strip(case.candidate, style.marks)),
     ]
     parts: list[Spans] = [trials]
     moved = ""
     if case.scores is not None and case.metric:
         was, is_now = map(score_text, case.scores)
         metric = TextSpan(case.metric, drawn=names.get(case.metric), is_data=True)
-        parts.append([metric, TextSpan(f" {was} {look.marks.arrow} {is_now}")])
+        parts.append([metric, TextSpan(f" {was} {style.marks.arrow} {is_now}")])
         moved = f"{case.metric}={was} -> {is_now}"
     reason, reason_before = reasons_of(case)
     return GroupedCase(
@@ -219,23 +219,25 @@ _MOST_NOTES = 5
 _MOST_METRICS = 4
 
 
-def review_blocks(comparison: Comparison, look: Look, *, has_every_measure: bool = False) -> Iterator[Block]:
+def review_blocks(
+    comparison: Comparison, style: TextStyle, *, has_every_measure: bool = False
+) -> Iterator[Block]:
     """Return the outcome, the cases that moved, the two questions, the metrics that changed or all measures, and every next step."""
     outcome = OUTCOMES[comparison.outcome]
-    yield Verdict(look.marks.outcome(outcome), comparison.sentence, OUTCOME_ROLES[outcome])
+    yield Verdict(style.marks.outcome(outcome), comparison.sentence, OUTCOME_ROLES[outcome])
     costs = cost_texts(comparison) or ("", "")
-    base, candidate = map(_review_run, (comparison.base, comparison.candidate), costs, (look, look))
-    yield Line([*base, TextSpan(f" {look.marks.arrow} "), *candidate])
+    base, candidate = map(_review_run, (comparison.base, comparison.candidate), costs, (style, style))
+    yield Line([*base, TextSpan(f" {style.marks.arrow} "), *candidate])
     warnings = comparison.warnings[:_MOST_WARNINGS]
     for text in warnings:
         yield Note("warning", text, "warning", is_data=True)
     if comparison.cases:
         more_notes = max(0, len(warnings) + len(comparison.next_steps) - _MOST_NOTES)
-        yield _review_cases(comparison.cases, max(1, _MOST_REVIEWED - more_notes), look)
+        yield _review_cases(comparison.cases, max(1, _MOST_REVIEWED - more_notes), style)
     yield from _answers(comparison)
     if has_every_measure:
-        yield measures_table(comparison, {}, look)
-    elif changes := [*_metric_changes(comparison, look)]:
+        yield measures_table(comparison, {}, style)
+    elif changes := [*_metric_changes(comparison, style)]:
         yield Line(changes)
     yield from map(_review_step, comparison.next_steps)
 
@@ -248,19 +250,19 @@ def _review_step(step: str) -> Block:
     )
 
 
-def _review_run(run: ComparedRun, cost: str, look: Look) -> Spans:
-    spans = [TextSpan(run.agent, is_data=True), TextSpan(f" {run_text(run, look.marks)}")]
+def _review_run(run: ComparedRun, cost: str, style: TextStyle) -> Spans:
+    spans = [TextSpan(run.agent, is_data=True), TextSpan(f" {run_text(run, style.marks)}")]
     if run.run_id:
         spans += [TextSpan(" run "), TextSpan(run.run_id, is_data=True)]
     return [*spans, TextSpan(f" cost {cost}")] if cost else spans
 
 
-def _review_cases(cases: Sequence[ChangedCase], most: int, look: Look) -> Table:
+def _review_cases(cases: Sequence[ChangedCase], most: int, style: TextStyle) -> Table:
     rows = [
         Row([
             [TextSpan(case.name, is_data=True)],
             [TextSpan(CHANGE_WORDS[case.change].state)],
-            [TextSpan(f"{trials_text(case.base)} {look.marks.arrow} {trials_text(case.candidate)}")],
+            [TextSpan(f"{trials_text(case.base)} {style.marks.arrow} {trials_text(case.candidate)}")],
             [TextSpan(text, is_data=True, is_prose=True)] if (text := _reason_text(case)) else [],
         ])
         for case in cases[:most]
@@ -277,7 +279,7 @@ def _answers(comparison: Comparison) -> Iterator[Line]:
         yield Line([TextSpan(f"Missing: {text}")])
 
 
-def _metric_changes(comparison: Comparison, look: Look) -> Iterator[TextSpan]:
+def _metric_changes(comparison: Comparison, style: TextStyle) -> Iterator[TextSpan]:
     changed = [one for one in comparison.measures if one.verdict and one.name != PASSED][:_MOST_METRICS]
     for place, one in enumerate(changed, start=1):
         before, now, *_ = numbers(one)
@@ -287,7 +289,7 @@ def _metric_changes(comparison: Comparison, look: Look) -> Iterator[TextSpan]:
         yield TextSpan(label, is_data=is_metric)
         end = ", " if place < len(changed) else ""
         yield TextSpan(
-            f" {before} {look.marks.arrow} {now} ({one.verdict}, {count_text(one.known, 'case')}){end}"
+            f" {before} {style.marks.arrow} {now} ({one.verdict}, {count_text(one.known, 'case')}){end}"
         )
 
 
@@ -371,7 +373,7 @@ def comparison_html(comparison: Comparison) -> str:
     from proctor.reports.content.symbols import UNICODE
     from proctor.reports.formats.notebook import blocks_html
 
-    return blocks_html(review_blocks(comparison, Look(UNICODE, width=_NOTEBOOK), has_every_measure=True))
+    return blocks_html(review_blocks(comparison, TextStyle(UNICODE, width=_NOTEBOOK), has_every_measure=True))
 
 
 _LEVELS = {Outcome.FAILED: "error", Outcome.ERROR: "error", Outcome.INCONCLUSIVE: "warning"}

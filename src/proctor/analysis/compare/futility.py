@@ -14,7 +14,7 @@ FUTILE = 0.2
 
 
 @dataclass(frozen=True, slots=True)
-class Ahead:
+class RemainingTrials:
     """The remaining part of a run at an interim look."""
 
     last: Look
@@ -22,7 +22,9 @@ class Ahead:
     """Of all the information that there will be at the last look, how much there is now; above 0 and below 1."""
 
 
-def chance_to_decide(measures: Iterable[Measured], general: InGeneral, margin: float, ahead: Ahead) -> float:
+def chance_to_decide(
+    measures: Iterable[Measured], general: InGeneral, margin: float, ahead: RemainingTrials
+) -> float:
     """Return about how probable it is that the last look decides, by the present evidence: at most 1.
 
     `measures` are those that decide, each with its interval at the level of the last look; `general` has the interval that
@@ -38,7 +40,7 @@ def chance_to_decide(measures: Iterable[Measured], general: InGeneral, margin: f
     return min(1.0, sum(_significant(one, ahead) for one in measures) + _ruled_out(general, margin, ahead))
 
 
-def _significant(one: Measured, ahead: Ahead) -> float:
+def _significant(one: Measured, ahead: RemainingTrials) -> float:
     """Return the probability that this measure is significant at the last look."""
     by_then, moves = _errors(one, ahead)
     if not moves:
@@ -48,7 +50,7 @@ def _significant(one: Measured, ahead: Ahead) -> float:
     return worse if one.name == PASSED else worse + better  # a better pass rate also rules out a drop
 
 
-def _ruled_out(general: InGeneral, margin: float, ahead: Ahead) -> float:
+def _ruled_out(general: InGeneral, margin: float, ahead: RemainingTrials) -> float:
     """Return the probability that the last look rules out a drop larger than the margin."""
     by_then, moves = _errors(general, ahead)
     if not moves:
@@ -57,7 +59,7 @@ def _ruled_out(general: InGeneral, margin: float, ahead: Ahead) -> float:
     return normal_tail((bound - general.difference) / moves)
 
 
-def _errors(one: Measured | InGeneral, ahead: Ahead) -> tuple[float, float]:
+def _errors(one: Measured | InGeneral, ahead: RemainingTrials) -> tuple[float, float]:
     """Return the standard error of a difference at the last look, and of its change until then."""
     error = (one.high - one.low) / 2 / normal_quantile(one.confidence)
     return error * sqrt(ahead.share), error * sqrt(1 - ahead.share)

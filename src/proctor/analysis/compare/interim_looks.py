@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 from proctor.analysis.compare.compare_cases import CompareOptions, compare_cases
-from proctor.analysis.compare.futility import Ahead
+from proctor.analysis.compare.futility import RemainingTrials
 from proctor.analysis.compare.sides import Side, side_cases
 from proctor.schema.analysis.comparison import Change, ComparedRun, Comparison, Look
 from proctor.schema.results.manifest import AGAINST_RUN
@@ -47,12 +47,12 @@ def look_at(base_trials: int, most: int, trials: int, confidence: float) -> Look
     return Look(number, len(rounds), two_sided[number - 1], one_sided[number - 1])
 
 
-def ahead_of(base_trials: int, most: int, trials: int, confidence: float) -> Ahead | None:
+def remaining_trials(base_trials: int, most: int, trials: int, confidence: float) -> RemainingTrials | None:
     """Return what comes after so many trials of a case; `None` where that is nothing."""
     last = look_at(base_trials, most, most, confidence)
     if last is None or trials >= most:
         return None
-    return Ahead(last, _share(base_trials, most, trials))
+    return RemainingTrials(last, _share(base_trials, most, trials))
 
 
 def _share(base_trials: int, most: int, trials: int) -> float:
@@ -76,12 +76,12 @@ def apply_last_look(base: Side, candidate: Side, options: CompareOptions) -> tup
 
 def _at_look(options: CompareOptions, base_trials: int, most: int, trials: int) -> CompareOptions:
     look = look_at(base_trials, most, trials, options.confidence)
-    ahead = ahead_of(base_trials, most, trials, options.confidence) if look is not None else None
+    ahead = remaining_trials(base_trials, most, trials, options.confidence) if look is not None else None
     return replace(options, look=look, ahead=ahead)
 
 
 @dataclass(slots=True)
-class Looks:
+class InterimLooks:
     """Decides after each round whether the comparison of a run with `base` is decided."""
 
     base: Side

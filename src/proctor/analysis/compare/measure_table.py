@@ -7,7 +7,16 @@ from math import floor, log10
 
 from proctor.reports.content.summary import partial_cost_text, percent, points
 from proctor.reports.content.symbols import short_names
-from proctor.reports.content.text_blocks import OUTCOME_ROLES, Column, Look, Role, Row, Spans, Table, TextSpan
+from proctor.reports.content.text_blocks import (
+    OUTCOME_ROLES,
+    Column,
+    Role,
+    Row,
+    Spans,
+    Table,
+    TextSpan,
+    TextStyle,
+)
 from proctor.schema.analysis.comparison import PASSED, TRIAL_COST, TRIAL_SECONDS, Comparison, Measured
 from proctor.schema.results.score import MODEL_CALLS, Outcome, decimals_of
 
@@ -123,7 +132,7 @@ def drawn_names(comparison: Comparison) -> dict[str, str]:
     }
 
 
-def measures_table(comparison: Comparison, names: Mapping[str, str], look: Look) -> Table:
+def measures_table(comparison: Comparison, names: Mapping[str, str], style: TextStyle) -> Table:
     """Return a row for each measure: both means, their difference with its interval, and the number of cases."""
     has_missing = any(one.known != comparison.pairs for one in comparison.measures)
     right = (Column(name, right=True) for name in ("base", "candidate", "change"))
@@ -131,19 +140,19 @@ def measures_table(comparison: Comparison, names: Mapping[str, str], look: Look)
         Column(),
         Column("metric", wraps=True, is_name=True),
         *right,
-        Column("cases", right=True, is_drawn=look.width >= _WIDE or has_missing),
+        Column("cases", right=True, is_drawn=style.width >= _WIDE or has_missing),
         Column("confidence interval"),
-        Column("p", is_drawn=look.verbose),
+        Column("p", is_drawn=style.verbose),
         Column(is_drawn=any(one.apart for one in comparison.measures)),
     ]
-    rows = [_measure(comparison, one, names, look) for one in comparison.measures]
+    rows = [_measure(comparison, one, names, style) for one in comparison.measures]
     if costs := cost_texts(comparison):
         texts = ["", "cost of the run", *costs, "", "", "", "", ""]
         rows.append(Row([[TextSpan(text, "dim")] for text in texts]))
     return Table(columns, rows)
 
 
-def _measure(comparison: Comparison, one: Measured, names: Mapping[str, str], look: Look) -> Row:
+def _measure(comparison: Comparison, one: Measured, names: Mapping[str, str], style: TextStyle) -> Row:
     before, now, difference, *_ = numbers(one)
     role: Role = "" if one.decides else "dim"
     interval, p_value, too_few = _test_texts(comparison, one)
@@ -152,7 +161,7 @@ def _measure(comparison: Comparison, one: Measured, names: Mapping[str, str], lo
     name = TextSpan(label, role, drawn=names.get(one.name), is_data=True)
     apart = [TextSpan("not scored alike", "warning")] if one.apart else []
     return Row(
-        [_verdict_mark(one, look), [name], *([TextSpan(text, role)] for text in texts), apart],
+        [_verdict_mark(one, style), [name], *([TextSpan(text, role)] for text in texts), apart],
         _measure_record(comparison, one),
     )
 
@@ -180,12 +189,12 @@ def _level(one: Measured) -> str:
     return f"{100 * one.confidence:.3g} %"
 
 
-def _verdict_mark(one: Measured, look: Look) -> Spans:
+def _verdict_mark(one: Measured, style: TextStyle) -> Spans:
     """Return the mark of a significant change; the sentences above the table state it in words."""
     if one.apart or not one.verdict:
         return []
     outcome = _VERDICTS[one.verdict]
-    return [TextSpan(look.marks.outcome(outcome), OUTCOME_ROLES[outcome] if one.decides else "dim")]
+    return [TextSpan(style.marks.outcome(outcome), OUTCOME_ROLES[outcome] if one.decides else "dim")]
 
 
 def _pairs_text(one: Measured, of: str = " of ") -> str:

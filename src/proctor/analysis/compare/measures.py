@@ -94,7 +94,7 @@ def _mean(values: Iterable[float]) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Tested:
+class MeasureTest:
     """The test of one measure at a level: the p-value (two-sided) is at most `level` exactly if 0 is outside of the interval."""
 
     difference: float
@@ -106,7 +106,7 @@ class Tested:
 
 def on_these_cases(
     counts: Sequence[TwoCounts], level: float, *, by_test_alone: bool = False, changes: int | None = None
-) -> Tested:
+) -> MeasureTest:
     """Test the pass rate over a fixed set of cases: the trials are the sample.
 
     The test is the permutation test within cases. If at least so many cases changed that the signs of their differences
@@ -175,7 +175,7 @@ def by_case(
     p_value: float | None = None,
     *,
     by_test_alone: bool = False,
-) -> Tested:
+) -> MeasureTest:
     """Test a measure over cases like these: the cases are the sample, each is one number; `p_value`, if it is known.
 
     With `by_test_alone` the interval need not agree. It is for the worst values of what is missing: the p-value is the smallest
@@ -188,7 +188,7 @@ def by_case(
     return _agree(difference, p_value, level, lambda each: interval_by_case(values, each, reach))
 
 
-def hull(tests: Sequence[Tested], difference: float) -> Tested:
+def hull(tests: Sequence[MeasureTest], difference: float) -> MeasureTest:
     """Return what holds under every choice of the missing verdicts: the widest interval, the largest p-value."""
     first = tests[0]
     if len(tests) == 1:
@@ -202,27 +202,27 @@ def hull(tests: Sequence[Tested], difference: float) -> Tested:
         low <= 0 <= high and p_value <= first.level
     ):  # significant under each of them, but not in one direction
         p_value = 1.0
-    return Tested(difference, low, high, p_value, first.level)
+    return MeasureTest(difference, low, high, p_value, first.level)
 
 
 def _agree(
     difference: float, p_value: float, level: float, interval_at: Callable[[float], Interval]
-) -> Tested:
+) -> MeasureTest:
     level = max(level, LEAST_LEVEL)
     low, high = interval_at(level)
     low, high = min(low, difference), max(high, difference)
     if p_value > level or difference == 0:
-        return Tested(difference, min(low, 0.0), max(high, 0.0), max(p_value, level * (1 + 1e-9)), level)
+        return MeasureTest(difference, min(low, 0.0), max(high, 0.0), max(p_value, level * (1 + 1e-9)), level)
     if not low <= 0 <= high:
-        return Tested(difference, low, high, p_value, level)
-    return Tested(difference, low, high, _level_without_zero(level, interval_at), level)
+        return MeasureTest(difference, low, high, p_value, level)
+    return MeasureTest(difference, low, high, _level_without_zero(level, interval_at), level)
 
 
-def _of_test(difference: float, p_value: float, level: float) -> Tested:
+def _of_test(difference: float, p_value: float, level: float) -> MeasureTest:
     """Return the result of a test without an interval: from 0 if it is not significant."""
     if p_value <= level:
-        return Tested(difference, difference, difference, p_value, level)
-    return Tested(difference, min(difference, 0.0), max(difference, 0.0), p_value, level)
+        return MeasureTest(difference, difference, difference, p_value, level)
+    return MeasureTest(difference, min(difference, 0.0), max(difference, 0.0), p_value, level)
 
 
 def _level_without_zero(level: float, interval_at: Callable[[float], Interval]) -> float:

@@ -16,7 +16,7 @@ from proctor.stores.baselines import base_name
 
 if TYPE_CHECKING:
     from proctor.analysis.compare.compare_cases import CompareOptions
-    from proctor.analysis.compare.interim_looks import Looks
+    from proctor.analysis.compare.interim_looks import InterimLooks
     from proctor.analysis.compare.sides import Side, SideCase
     from proctor.engine.planning.plan import Plan
     from proctor.schema.analysis.comparison import Comparison, Trials
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 def looks_of(
     options: EvaluateOptions, plan: Plan, unreadable: Sequence[SetSummary], store: Store | None
-) -> Looks:
+) -> InterimLooks:
     """Return the interim looks of a run that is compared with another one (option `against`) while its trials are made.
 
     Raises:
@@ -35,7 +35,7 @@ def looks_of(
         StoreError: the store does not exist to find it in, or it cannot be read.
     """
     from proctor.analysis.compare.compare_runs import check_deterministic
-    from proctor.analysis.compare.interim_looks import Looks
+    from proctor.analysis.compare.interim_looks import InterimLooks
 
     counts = {chosen.num_runs for chosen in plan.sets}
     if len(counts) > 1 or min(counts) < 2:
@@ -48,7 +48,7 @@ def looks_of(
     if options.get("deterministic"):
         check_deterministic(base)
     candidate = _planned_manifest(options, plan, unreadable)
-    return Looks(base, _compare_options(options, plan, manifest, candidate), counts.pop())
+    return InterimLooks(base, _compare_options(options, plan, manifest, candidate), counts.pop())
 
 
 def _planned_manifest(options: EvaluateOptions, plan: Plan, unreadable: Sequence[SetSummary]) -> Manifest:
@@ -143,7 +143,7 @@ def _runs(url: Any) -> Store:
 
 def _check_common(base: Side, plan: Plan) -> None:
     """Refuse a base without a common case that was judged in all trials."""
-    if why := _why_undecidable(_common_cases(base, plan)):
+    if why := _undecidable_reason(_common_cases(base, plan)):
         raise SetupProblems([SetupError(f"against run {base.run.run_id}: {why}")])
 
 
@@ -159,7 +159,7 @@ def _common_cases(base: Side, plan: Plan) -> list[tuple[Trials, bool]]:
     ]
 
 
-def _why_undecidable(cases: Sequence[tuple[Trials, bool]]) -> str:
+def _undecidable_reason(cases: Sequence[tuple[Trials, bool]]) -> str:
     if not cases:
         return "it has no case in common with what is to be run"
     common = [trials for trials, is_same in cases if is_same]

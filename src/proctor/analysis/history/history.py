@@ -24,7 +24,7 @@ from proctor.schema.results.score import Outcome
 
 if TYPE_CHECKING:
     from proctor.analysis.history.run_changes import RunChanges
-    from proctor.analysis.history.selected_runs import LookedAt, RunsLookedAt
+    from proctor.analysis.history.selected_runs import RunsLookedAt, SelectedRun
     from proctor.analysis.history.trends import CaseKey, MetricMeans
     from proctor.schema.results.manifest import PlannedCase
     from proctor.stores.base import Store
@@ -136,7 +136,7 @@ def _build_history(looked: RunsLookedAt) -> RunHistory:
 # --- all cases -------------------------------------------------------------------------------------------------------
 
 
-_Where = Sequence[tuple["LookedAt", "PlannedCase"]]
+_Where = Sequence[tuple["SelectedRun", "PlannedCase"]]
 """A case in the runs that have it, newest first."""
 
 
@@ -188,7 +188,7 @@ _NO_METRICS: Mapping[str, MetricPoint] = MappingProxyType({})
 
 def _find_cases(looked: RunsLookedAt, eval_set: str, eval_ids: Iterable[str]) -> dict[str, _Where]:
     """Return where each of these cases is: the first where a run has several of its id."""
-    places: dict[str, dict[str, tuple[LookedAt, PlannedCase]]] = {eval_id: {} for eval_id in eval_ids}
+    places: dict[str, dict[str, tuple[SelectedRun, PlannedCase]]] = {eval_id: {} for eval_id in eval_ids}
     for one in looked.runs:
         for case in looked.store.planned(one.run.run_id):
             if case.eval_set_id == eval_set and case.eval_id in places:
@@ -237,7 +237,7 @@ def _one_case(looked: RunsLookedAt, changes: RunChanges, name: str, where: _Wher
     ]
 
 
-def _point_in_full(looked: RunsLookedAt, one: LookedAt, planned: PlannedCase) -> CasePoint | None:
+def _point_in_full(looked: RunsLookedAt, one: SelectedRun, planned: PlannedCase) -> CasePoint | None:
     """Return a case in one run with its metrics; `None` if the run did not reach it."""
     from proctor.analysis.history.trends import is_reached, of_trials
 

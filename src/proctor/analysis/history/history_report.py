@@ -34,13 +34,13 @@ from proctor.reports.content.text_blocks import (
     Gap,
     GroupedCase,
     Line,
-    Look,
     Reason,
     Record,
     Role,
     Row,
     Table,
     TextSpan,
+    TextStyle,
     join_with_dots,
     outcome_role,
 )
@@ -80,18 +80,18 @@ def write_history(
     write_blocks(partial(history_blocks, history, metric), out, options)
 
 
-def history_blocks(history: RunHistory, metric: str, look: Look) -> Iterator[Block]:
+def history_blocks(history: RunHistory, metric: str, style: TextStyle) -> Iterator[Block]:
     """Return a history as blocks."""
     yield Gap()
     if history.case:
         for case in history.cases:
-            yield from _case_blocks(history, case, metric, look)
+            yield from _case_blocks(history, case, metric, style)
             yield Gap()
         return
     yield Record(("RUNS", str(len(history.runs)), f"older={history.older}" if history.older else ""))
     for agent in history.groups():
         yield from (
-            _metric_blocks(history, agent, metric, look) if metric else _cases_blocks(history, agent, look)
+            _metric_blocks(history, agent, metric, style) if metric else _cases_blocks(history, agent, style)
         )
         yield Gap()
 
@@ -99,7 +99,7 @@ def history_blocks(history: RunHistory, metric: str, look: Look) -> Iterator[Blo
 # --- all cases -------------------------------------------------------------------------------------------------------
 
 
-def _cases_blocks(history: RunHistory, agent: str, look: Look) -> Iterator[Block]:
+def _cases_blocks(history: RunHistory, agent: str, style: TextStyle) -> Iterator[Block]:
     cases = [case for case in history.cases if case.agent == agent]
     several = len(history.groups()) > 1
     if several:
@@ -109,17 +109,17 @@ def _cases_blocks(history: RunHistory, agent: str, look: Look) -> Iterator[Block
     for course in _LISTED:
         if of_course := [case for case in cases if case.course is course]:
             heading = COURSE_WORDS[course].heading[len(of_course) != 1]
-            yield CaseGroup(heading, _ROLES[course], [*_items(history, of_course, differences, look)], _MOST)
+            yield CaseGroup(heading, _ROLES[course], [*_items(history, of_course, differences, style)], _MOST)
             yield Gap()
-    yield from pass_rate_blocks(history, agent, look)
-    yield from _legend(history, cases, look)
-    yield _summary_line(history, agent, cases, look)
+    yield from pass_rate_blocks(history, agent, style)
+    yield from _legend(history, cases, style)
+    yield _summary_line(history, agent, cases, style)
     worst = next((case for case in cases if case.course in _LISTED), None)
     if worst is not None:
         yield _command("history", worst.name, *(["--agent", agent] if several else []))
 
 
-def _summary_line(history: RunHistory, agent: str, cases: Sequence[CaseHistory], look: Look) -> Line:
+def _summary_line(history: RunHistory, agent: str, cases: Sequence[CaseHistory], style: TextStyle) -> Line:
     """Return how many runs of the agent there are, and how many cases of each course."""
     counts = Counter(case.course for case in cases)
     groups = history.groups()
@@ -129,7 +129,7 @@ def _summary_line(history: RunHistory, agent: str, cases: Sequence[CaseHistory],
     texts = [runs, *(counted(COURSE_WORDS[course], counts[course]) for course in Course if counts[course])]
     record = ("CASES", *(f"{course.value}={counts[course]}" for course in Course if counts[course]))
     return Line(
-        [*join_with_dots(map(TextSpan, texts), look)], record=(*record, *_agent_field(history, agent))
+        [*join_with_dots(map(TextSpan, texts), style)], record=(*record, *_agent_field(history, agent))
     )
 
 
@@ -138,20 +138,20 @@ def _agent_field(history: RunHistory, agent: str) -> tuple[str, ...]:
     return (f"agent={agent}",) if len(history.groups()) > 1 else ()
 
 
-def _legend(history: RunHistory, cases: Sequence[CaseHistory], look: Look) -> Iterator[Line]:
+def _legend(history: RunHistory, cases: Sequence[CaseHistory], style: TextStyle) -> Iterator[Line]:
     """Return what the signs between two runs of a strip mean, if there are any."""
     rows = [case for case in cases if case.course in _LISTED]
-    drawn = {sign for case in rows for sign in _borders(history, case, look).values()}
-    signs = {look.marks.border: "you changed something", look.marks.shift: "something else changed"}
+    drawn = {sign for case in rows for sign in _borders(history, case, style).values()}
+    signs = {style.marks.border: "you changed something", style.marks.shift: "something else changed"}
     texts = [f"{sign} {text}" for sign, text in signs.items() if sign in drawn]
     if texts:
-        yield Line([*join_with_dots([TextSpan(text, "dim") for text in texts], look)])
+        yield Line([*join_with_dots([TextSpan(text, "dim") for text in texts], style)])
 
 
-def _borders(history: RunHistory, case: CaseHistory, look: Look) -> dict[str, str]:
+def _borders(history: RunHistory, case: CaseHistory, style: TextStyle) -> dict[str, str]:
     """Return the sign before each run (by its id) in which something changed since the previous run."""
     return {
-        one.first.run_id: look.marks.border if one.changed_by is ChangedBy.YOU else look.marks.shift
+        one.first.run_id: style.marks.border if one.changed_by is ChangedBy.YOU else style.marks.shift
         for one in history.changes
         if (one.agent, one.eval_set_id) == (case.agent, case.eval_set_id)
     }
@@ -162,7 +162,7 @@ _Difference = tuple[str, str]
 
 
 def _items(
-    history: RunHistory, cases: Sequence[CaseHistory], differences: set[_Difference], look: Look
+    history: RunHistory, cases: Sequence[CaseHistory], differences: set[_Difference], style: TextStyle
 ) -> Iterator[GroupedCase]:
     """Return the cases of a course. Cases that turned together have their common sentence once, above the first.
 
@@ -176,7 +176,7 @@ def _items(
         below = sentence if case.course is Course.FLAKY else trials
         yield GroupedCase(
             case.name,
-            [[*_strip(history, case, look), *([] if place else [TextSpan(f" {look.marks.newest}", "dim")])]],
+            [[*_strip(history, case, style), *([] if place else [TextSpan(f" {style.marks.newest}", "dim")])]],
             [*([Line([TextSpan(below)], indent=6)] if below else []), *_notes(case)],
             above=_without_drawn(case, turn, differences) if turn != above else [],
             drawn_name=None if several_sets else case.eval_id,
@@ -228,25 +228,25 @@ def _difference_record(one: RunDifference) -> str:
     return f"    {'differs' if one.expected else 'warning'}: {one.text}"
 
 
-def _strip(history: RunHistory, case: CaseHistory, look: Look) -> list[TextSpan]:
+def _strip(history: RunHistory, case: CaseHistory, style: TextStyle) -> list[TextSpan]:
     """Return a sign for each run, oldest first; runs that did not reach the case leave a gap. A line divides builds."""
     runs = runs_of(case, history.runs)
-    borders = _borders(history, case, look)
+    borders = _borders(history, case, style)
     points = [*zip(strip_of_runs(case, runs), reversed(runs), strict=True)]
-    room = _strip_width(look)
-    spans = [TextSpan(look.marks.cut, "dim")] if len(points) > room else []
+    room = _strip_width(style)
+    spans = [TextSpan(style.marks.cut, "dim")] if len(points) > room else []
     for place, (point, run) in enumerate(points[-room:]):
         if place and run.run_id in borders:
             spans.append(TextSpan(borders[run.run_id], "dim"))
         if point is None:
             spans.append(TextSpan(" "))
         else:
-            spans.append(TextSpan(look.marks.trial(point.outcome), _point_role(point)))
+            spans.append(TextSpan(style.marks.trial(point.outcome), _point_role(point)))
     return spans
 
 
-def _strip_width(look: Look) -> int:
-    return max(8, min(_MOST_RUNS, look.width // 2))
+def _strip_width(style: TextStyle) -> int:
+    return max(8, min(_MOST_RUNS, style.width // 2))
 
 
 def _point_role(point: CasePoint) -> Role:
@@ -261,7 +261,7 @@ def _letters(history: RunHistory, case: CaseHistory) -> str:
 # --- one case --------------------------------------------------------------------------------------------------------
 
 
-def _case_blocks(history: RunHistory, case: CaseHistory, metric: str, look: Look) -> Iterator[Block]:
+def _case_blocks(history: RunHistory, case: CaseHistory, metric: str, style: TextStyle) -> Iterator[Block]:
     sentence = case_history_sentence(case, history.older)
     yield Record(
         (
@@ -274,7 +274,7 @@ def _case_blocks(history: RunHistory, case: CaseHistory, metric: str, look: Look
     )
     name = [TextSpan(case.name, "strong", is_data=True), *_agent_of(history, case)]
     yield Line(
-        [*name, TextSpan("  "), *_strip(history, case, look), TextSpan(f" {look.marks.newest}", "dim")]
+        [*name, TextSpan("  "), *_strip(history, case, style), TextSpan(f" {style.marks.newest}", "dim")]
     )
     yield Line(
         [TextSpan(COURSE_WORDS[case.course].state, _ROLES[case.course]), TextSpan(": "), TextSpan(sentence)]
@@ -282,13 +282,13 @@ def _case_blocks(history: RunHistory, case: CaseHistory, metric: str, look: Look
     if case.turn is not None and (text := not_comparable_text(case.turn)):
         yield Line([TextSpan(text, "warning" if case.turn.warnings else "dim")])
     yield Gap()
-    yield from _sparklines(history, case, metric, look)
+    yield from _sparklines(history, case, metric, style)
     metrics = metric_names(history, metric)
     short = short_names(sorted(history.metrics))
     several = len({point.run.agent for point in case.points}) > 1
     for point in case.points:
         yield _point_line(
-            point, metric, {name: short.get(name, name) for name in metrics}, look, several=several
+            point, metric, {name: short.get(name, name) for name in metrics}, style, several=several
         )
         if point.reason:
             yield Reason("reason", point.reason, role="")
@@ -301,15 +301,15 @@ def _agent_of(history: RunHistory, case: CaseHistory) -> list[TextSpan]:
     return [TextSpan("  "), TextSpan(case.agent, "dim", is_data=True)] if len(history.cases) > 1 else []
 
 
-def _sparklines(history: RunHistory, case: CaseHistory, metric: str, look: Look) -> Iterator[Block]:
+def _sparklines(history: RunHistory, case: CaseHistory, metric: str, style: TextStyle) -> Iterator[Block]:
     rows = []
     runs = [run for run in history.runs if case.agent in ("", run.agent)]
-    for name in metric_names(history, metric, every=look.verbose):
+    for name in metric_names(history, metric, every=style.verbose):
         values = metric_values(history, name, runs)
         known = [value for value in values if value is not None]
-        line = sparkline(values[-_strip_width(look) :], rich=not look.marks.cut.isascii())
+        line = sparkline(values[-_strip_width(style) :], rich=not style.marks.cut.isascii())
         texts = [score_text(value) for value in (known[:1] if len(known) == 1 else [*known[:1], *known[-1:]])]
-        change = TextSpan(f" {look.marks.arrow} ".join(texts), "dim")
+        change = TextSpan(f" {style.marks.arrow} ".join(texts), "dim")
         record = ("METRIC", name, sparkline(values, rich=False))
         if known:
             rows.append(Row([[TextSpan(name, "dim")], [TextSpan(line)], [change]], record))
@@ -320,22 +320,24 @@ def _sparklines(history: RunHistory, case: CaseHistory, metric: str, look: Look)
         yield Gap()
 
 
-def _point_line(point: CasePoint, metric: str, names: dict[str, str], look: Look, *, several: bool) -> Line:
+def _point_line(
+    point: CasePoint, metric: str, names: dict[str, str], style: TextStyle, *, several: bool
+) -> Line:
     """Return one run of a case: its outcome, trials and scores; with the agent, if there are several."""
     run = point.run
     spans = [
         TextSpan(
-            f"{look.marks.outcome(point.outcome)} {WORDS[point.outcome]:9} ", outcome_role(point.outcome)
+            f"{style.marks.outcome(point.outcome)} {WORDS[point.outcome]:9} ", outcome_role(point.outcome)
         ),
         TextSpan(run.short, "strong"),
         TextSpan(f"  {when(run.started_at)}  ", "dim"),
-        TextSpan(look.marks.strip([*point.trials]), _point_role(point)),
+        TextSpan(style.marks.strip([*point.trials]), _point_role(point)),
     ]
     for name, short in names.items():
         if (one := point.metrics.get(name)) is not None:
             spans += [TextSpan("  "), *_score_spans(short, one, full=bool(metric))]
     agent = [TextSpan(run.agent, "dim", is_data=True)] if several else []
-    spans += [TextSpan("  "), *join_with_dots([*agent, *_commit_span(run)], look)]
+    spans += [TextSpan("  "), *join_with_dots([*agent, *_commit_span(run)], style)]
     return Line(spans, record=_point_record(point, metric))
 
 
@@ -390,7 +392,7 @@ def _command(*words: str) -> Line:
 # --- one metric ------------------------------------------------------------------------------------------------------
 
 
-def _metric_blocks(history: RunHistory, agent: str, metric: str, look: Look) -> Iterator[Block]:
+def _metric_blocks(history: RunHistory, agent: str, metric: str, style: TextStyle) -> Iterator[Block]:
     runs = history.groups()[agent]
     passed = history.metrics.get(PASSED, {})
     whole = [
@@ -399,10 +401,10 @@ def _metric_blocks(history: RunHistory, agent: str, metric: str, look: Look) -> 
         if not run.chosen_of and not (run.run_id in passed and passed[run.run_id].is_partial)
     ]
     values, left_out = metric_values(history, metric, whole), len(runs) - len(whole)
-    line = sparkline(values[-_strip_width(look) :], rich=not look.marks.cut.isascii())
+    line = sparkline(values[-_strip_width(style) :], rich=not style.marks.cut.isascii())
     fields = [*_agent_field(history, agent), f"left_out={left_out}" if left_out else ""]
     record = ("METRIC", metric, sparkline(values, rich=False), *fields)
-    newest = TextSpan(f" {look.marks.newest}", "dim")
+    newest = TextSpan(f" {style.marks.newest}", "dim")
     note = f"  {count_text(left_out, 'partial run')} not drawn" if left_out else ""
     of_agent = [TextSpan(f"  {agent}", "dim", is_data=True)] if len(history.groups()) > 1 else []
     head = [
@@ -418,21 +420,21 @@ def _metric_blocks(history: RunHistory, agent: str, metric: str, look: Look) -> 
     points = history.metrics[metric]
     shown = [run for run in runs if run.run_id in points]
     yield from unread_lines(shown)
-    rows = [_metric_row(run, metric, points[run.run_id], look) for run in shown]
+    rows = [_metric_row(run, metric, points[run.run_id], style) for run in shown]
     columns = [Column(), Column(), Column(wraps=True), Column(right=True), Column(wraps=True)]
     yield Table(columns, rows)
 
 
-def _metric_row(run: HistoryRun, metric: str, point: MetricPoint, look: Look) -> Row:
+def _metric_row(run: HistoryRun, metric: str, point: MetricPoint, style: TextStyle) -> Row:
     is_met = point.threshold is None or (point.score or 0.0) >= point.threshold
     needs = f" needs {point.threshold:g}" if point.threshold is not None else ""
     return Row(
         [
             [TextSpan(run.short, "strong")],
             [TextSpan(when(run.started_at), "dim")],
-            [TextSpan(value_text(metric, point, look.marks), "" if is_met else "bad"), TextSpan(needs, "dim")],
+            [TextSpan(value_text(metric, point, style.marks), "" if is_met else "bad"), TextSpan(needs, "dim")],
             [TextSpan(count_text(point.count, "case"), "dim")],
-            [*join_with_dots([TextSpan(run.agent, "dim", is_data=True), *_commit_span(run)], look)],
+            [*join_with_dots([TextSpan(run.agent, "dim", is_data=True), *_commit_span(run)], style)],
         ],
         (
             "RUN", run.short, when(run.started_at), value_text(metric, point, ASCII), unread_field(run), f"cases={point.count}",

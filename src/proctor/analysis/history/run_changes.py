@@ -21,7 +21,7 @@ from proctor.schema.analysis.history import CasePoint, ChangedBy, RunChange
 from proctor.schema.results.score import Outcome
 
 if TYPE_CHECKING:
-    from proctor.analysis.history.selected_runs import LookedAt, RunsLookedAt
+    from proctor.analysis.history.selected_runs import RunsLookedAt, SelectedRun
     from proctor.stores.base import BriefVerdict
 
 _Case = tuple[str, int]
@@ -33,7 +33,7 @@ def _counts(passed: int, decided: int) -> tuple[int, int]:
     return passed, decided
 
 
-class _OfSet:
+class _SetOfRun:
     """What one run has of the cases of one set."""
 
     def __init__(self) -> None:
@@ -46,7 +46,7 @@ class _OfSet:
         self.results[key] = _counts(passed, passed + case.trials.count(Outcome.FAILED))
         self.hashes[key] = case.content_hash
 
-    def changed_cases(self, older: _OfSet) -> int:
+    def changed_cases(self, older: _SetOfRun) -> int:
         """Return how many cases have another content than in an older run."""
         both = self.hashes.keys() & older.hashes.keys()
         return sum(
@@ -62,16 +62,16 @@ class RunChanges:
         """Begin without results: `add` takes them, or they are read from the store."""
         self._looked = looked
         self._combined = combined
-        self._runs: dict[str, defaultdict[str, _OfSet]] = {}
+        self._runs: dict[str, defaultdict[str, _SetOfRun]] = {}
         self._found: dict[tuple[str, str], list[RunChange]] = {}
 
-    def agent_of(self, one: LookedAt) -> str:
+    def agent_of(self, one: SelectedRun) -> str:
         """Return the agent whose history a run belongs to; empty if all agents have one history."""
         return "" if self._combined else one.run.agent
 
     def begin(self, run_id: str) -> None:
         """Begin the cases of a run."""
-        self._runs[run_id] = defaultdict(_OfSet)
+        self._runs[run_id] = defaultdict(_SetOfRun)
 
     def add(self, run_id: str, case: BriefVerdict, place: int) -> None:
         """Take a case that a run reached; `place`: among the cases of its id."""
@@ -133,7 +133,7 @@ class RunChanges:
         yield from self._in_stretch(agent, eval_set_id, stretch, sizes)
 
     def _by_manifest(
-        self, agent: str, eval_set_id: str, older: LookedAt, newer: LookedAt
+        self, agent: str, eval_set_id: str, older: SelectedRun, newer: SelectedRun
     ) -> Iterator[RunChange]:
         """Yield the changes that the records of two runs show: yours, and other models if at most the number of trials differs."""
         differences = [*self._looked.differences(eval_set_id, older.run, newer.run)]
@@ -150,13 +150,13 @@ class RunChanges:
             yield self._outside(agent, eval_set_id, (older, newer), text, None)
 
     def _in_stretch(
-        self, agent: str, eval_set_id: str, runs: Sequence[LookedAt], sizes: Sequence[RunChange]
+        self, agent: str, eval_set_id: str, runs: Sequence[SelectedRun], sizes: Sequence[RunChange]
     ) -> Iterator[RunChange]:
         """Yield the shifts of the results over runs that differ at most in the number of trials, and these differences (`sizes`)."""
         changes = [*sizes, *self._by_results(agent, eval_set_id, runs)]
         yield from sorted(changes, key=lambda one: one.first.started_at)
 
-    def _by_results(self, agent: str, eval_set_id: str, runs: Sequence[LookedAt]) -> Iterator[RunChange]:
+    def _by_results(self, agent: str, eval_set_id: str, runs: Sequence[SelectedRun]) -> Iterator[RunChange]:
         """Yield the shifts of the results over runs that were made alike."""
         results: list[Results] = (
             [self._of_set(one, eval_set_id).results for one in runs] if len(runs) > 1 else []
@@ -166,7 +166,12 @@ class RunChanges:
             yield self._outside(agent, eval_set_id, both, _shift_text(shift), shift.p_value)
 
     def _outside(
-        self, agent: str, eval_set_id: str, both: tuple[LookedAt, LookedAt], text: str, p_value: float | None
+        self,
+        agent: str,
+        eval_set_id: str,
+        both: tuple[SelectedRun, SelectedRun],
+        text: str,
+        p_value: float | None,
     ) -> RunChange:
         """Return a change that the manifests do not explain: of the provider only if they would have shown another build."""
         older, newer = both
@@ -183,12 +188,12 @@ class RunChanges:
         difference = RunDifference(changed_by.value, f"{cause}: {text}; {so}")
         return RunChange(agent, eval_set_id, older.run, newer.run, changed_by, [difference], p_value)
 
-    def _of_set(self, one: LookedAt, eval_set_id: str) -> _OfSet:
+    def _of_set(self, one: SelectedRun, eval_set_id: str) -> _SetOfRun:
         if one.run.run_id not in self._runs:
             self._read(one)
         return self._runs[one.run.run_id][eval_set_id]
 
-    def _read(self, one: LookedAt) -> None:
+    def _read(self, one: SelectedRun) -> None:
         from proctor.analysis.history.trends import is_reached
 
         self.begin(one.run.run_id)

@@ -36,7 +36,7 @@ def is_selection(manifest: Manifest) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class LookedAt:
+class SelectedRun:
     """One run and the data about it, without its cases."""
 
     run: HistoryRun
@@ -83,7 +83,7 @@ class RunsLookedAt:
         self._cases: dict[str, Sequence[CaseResult]] = {}
         self._unlike: dict[tuple[str, str, str], list[RunDifference]] = {}
 
-    def _look_at(self, details: RunDetails, short: str) -> LookedAt:
+    def _look_at(self, details: RunDetails, short: str) -> SelectedRun:
         record, manifest = details.record, details.manifest
         agent, summary = manifest.agent, record.summary
         has_all_sets = self._wanted.eval_set is None or len(record.sets) == 1
@@ -94,13 +94,13 @@ class RunsLookedAt:
             chosen_of=self._chosen_of(record, manifest), build=agent.build, models=tuple(summary.models), stopped_by=summary.stopped_by,
             trial_cost=summary.trial_cost if has_all_sets else None,
         )  # fmt: skip
-        return LookedAt(run, manifest, counting(details.judgings))
+        return SelectedRun(run, manifest, counting(details.judgings))
 
     def _chosen_of(self, record: RunRecord, manifest: Manifest) -> int | None:
         most = self._most_cases[frozenset(record.sets)]
         return most if record.cases < most and is_selection(manifest) else None
 
-    def cases(self, one: LookedAt) -> Sequence[CaseResult]:
+    def cases(self, one: SelectedRun) -> Sequence[CaseResult]:
         """Return the cases of one of the runs, which are read from the store on access."""
         if one.run.run_id not in self._cases:
             self._cases[one.run.run_id] = self.store.cases(one.run.run_id, one.judging.number)
@@ -148,7 +148,7 @@ class RunsLookedAt:
         """Return whether the hashes of cases are comparable between two runs."""
         return knows_cases(*(self._by_id[one.run_id].manifest for one in (older, newer)))
 
-    def where(self, name: str) -> list[tuple[LookedAt, PlannedCase]]:
+    def where(self, name: str) -> list[tuple[SelectedRun, PlannedCase]]:
         """Return the runs that have the case called `name` (its id, or `set/case`), and its position in each.
 
         Raises:
@@ -160,10 +160,10 @@ class RunsLookedAt:
         if len(names) > 1:
             raise SetupError(f"several sets have a case {name!r}: use {' or '.join(names)}")
         if not matches:
-            raise UnknownNameError(self._nobody(name))
+            raise UnknownNameError(self._unknown_case_text(name))
         return matches
 
-    def _cases_named(self, looked: LookedAt, name: str) -> Iterable[PlannedCase]:
+    def _cases_named(self, looked: SelectedRun, name: str) -> Iterable[PlannedCase]:
         """The first case of each set that is called so."""
         cases: dict[str, PlannedCase] = {}
         for case in self.store.planned(looked.run.run_id):
@@ -173,7 +173,7 @@ class RunsLookedAt:
                     break
         return cases.values()
 
-    def _nobody(self, name: str) -> str:
+    def _unknown_case_text(self, name: str) -> str:
         if not self.runs:
             return f"no run of the store {self.store.name} matches these options, so that there is no case {name!r}"
         ids = self._known_ids()

@@ -44,13 +44,13 @@ def case_history_sentence(case: CaseHistory, older: int = 0) -> str:
             return f"passes; failed {case.failed:,} of {count_text(case.decided, 'run')}"
         return f"passed in {_of_runs(case.decided)} that scored it"
     if case.turn.before is None:
-        return f"{_always(case, case.turn, older)}{_wavers(case)}"
-    return f"{_since(case, case.turn)}; {_before(case, case.turn.before)}{_wavers(case)}"
+        return f"{_always(case, case.turn, older)}{_mixed_text(case)}"
+    return f"{_since(case, case.turn)}; {_before(case, case.turn.before)}{_mixed_text(case)}"
 
 
 def without_trials(case: CaseHistory, older: int = 0) -> tuple[str, str]:
     """Return the sentence in two parts: the common part of cases that changed together, and the part about trials."""
-    trials = _wavers(case) if case.turn is not None and case.course is not Course.FLAKY else ""
+    trials = _mixed_text(case) if case.turn is not None and case.course is not Course.FLAKY else ""
     return case_history_sentence(case, older).removesuffix(trials), trials.removeprefix("; ")
 
 
@@ -100,7 +100,7 @@ def _before(case: CaseHistory, before: HistoryRun) -> str:
     return f"{'failed before' if case.course is Course.FIXED else 'last passed'} in {run_name(before)}"
 
 
-def _wavers(case: CaseHistory) -> str:
+def _mixed_text(case: CaseHistory) -> str:
     """Return in how many runs some trials of a failing case passed."""
     mixed = sum(point.is_mixed for point in case.points[: case.lasted])
     if not mixed or case.course is Course.FIXED:

@@ -31,7 +31,7 @@ _NOT_REACHED = frozenset({Outcome.SKIPPED, Outcome.NOT_RUN})
 
 
 @dataclass(frozen=True, slots=True)
-class _Decided:
+class _DecidedPoints:
     """The points of a case that passed or failed, newest first, and how it went from one to the next."""
 
     points: list[CasePoint]
@@ -88,10 +88,10 @@ def _matters(case: CaseHistory) -> tuple[int, float, float, float]:
 # --- how it went -----------------------------------------------------------------------------------------------------
 
 
-def _decision_counts(points: list[CasePoint], between: _Of) -> _Decided:
+def _decision_counts(points: list[CasePoint], between: _Of) -> _DecidedPoints:
     flips = [(older, newer) for newer, older in pairwise(points) if newer.outcome is not older.outcome]
     unexplained = sum(_is_unexplained(older, newer, between) for older, newer in flips)
-    return _Decided(points, len(flips), unexplained)
+    return _DecidedPoints(points, len(flips), unexplained)
 
 
 def _is_unexplained(older: CasePoint, newer: CasePoint, between: _Of) -> bool:
@@ -99,7 +99,7 @@ def _is_unexplained(older: CasePoint, newer: CasePoint, between: _Of) -> bool:
     return changed is not None and not changed
 
 
-def _course(points: Sequence[CasePoint], decided: _Decided, between: _Of) -> Course:
+def _course(points: Sequence[CasePoint], decided: _DecidedPoints, between: _Of) -> Course:
     newest = points[0]
     if not newest.is_decided:
         return Course.UNDECIDED
@@ -113,7 +113,7 @@ def _course(points: Sequence[CasePoint], decided: _Decided, between: _Of) -> Cou
     return Course.FLAKY if _is_unstable(points, decided) else Course.STEADY
 
 
-def _is_unstable(points: Sequence[CasePoint], decided: _Decided) -> bool:
+def _is_unstable(points: Sequence[CasePoint], decided: _DecidedPoints) -> bool:
     """Return whether the outcome once changed without a cause, or the trials of a run differed."""
     return decided.unexplained > 0 or any(point.is_mixed for point in points)
 

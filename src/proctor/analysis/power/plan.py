@@ -65,7 +65,7 @@ class SizeAsked:
 
 
 @dataclass(frozen=True, slots=True)
-class TrialTook:
+class TrialFigures:
     """What one trial of the run took, on the mean; `None`: not known."""
 
     cost: float | None = None
@@ -80,7 +80,7 @@ def _level(sample: Sample, confidence: float) -> float:
     return 2 * (budget.overall if sample.name == PASSED else budget.metrics / max(1, sample.others))
 
 
-def size_for(sample: Sample, request: SizeAsked, took: TrialTook) -> MeasureSize:
+def size_for(sample: Sample, request: SizeAsked, took: TrialFigures) -> MeasureSize:
     """Return what it takes to notice a drop of `asked.detect` with the power asked for.
 
     Two runs of the same cases are paired, so that how cases differ from one another does not matter; what matters is how
@@ -121,7 +121,7 @@ def _case_rate(cases: Sequence[Sequence[float]], trials: int, request: SizeAsked
     )
 
 
-def _row(size: Size, detect: float, trials: int, took: TrialTook) -> SizeRow:
+def _row(size: Size, detect: float, trials: int, took: TrialFigures) -> SizeRow:
     cases = size.cases(detect, trials)
     total = cases * trials
     cost = None if took.cost is None else took.cost * total
@@ -291,15 +291,15 @@ def _of_kept(store: Store, name: str, request: _Request) -> RunSize:
     return _run_size(run, took, counting(store.judgings(run.run_id)), request)
 
 
-def _took(run: RunResult, trials: int, cost: float | None) -> TrialTook:
+def _took(run: RunResult, trials: int, cost: float | None) -> TrialFigures:
     """Return the cost and the duration of a trial of the run, scoring included; an imported run has no duration."""
-    return TrialTook(cost, run.duration / trials if run.duration and trials else None)
+    return TrialFigures(cost, run.duration / trials if run.duration and trials else None)
 
 
-def _run_size(run: RunResult, took: TrialTook, judging: Judging, request: _Request) -> RunSize:
+def _run_size(run: RunResult, took: TrialFigures, judging: Judging, request: _Request) -> RunSize:
     scores = _RunScores(run.cases, score_ranges(judging.sets))
     if not scores.values[PASSED]:
-        raise SetupProblems([SetupError(_nothing(run, scores))])
+        raise SetupProblems([SetupError(_no_data_text(run, scores))])
     how = SizeAsked(
         detect=request.detect,
         power=request.power,
@@ -324,7 +324,7 @@ def _run_size(run: RunResult, took: TrialTook, judging: Judging, request: _Reque
     )
 
 
-def _nothing(run: RunResult, scores: _RunScores) -> str:
+def _no_data_text(run: RunResult, scores: _RunScores) -> str:
     name = f"run {run.run_id}" if run.run_id else "the run"
     if scores.left_out:
         count = "its only case has" if scores.left_out == 1 else f"all of its {scores.left_out:,} cases have"

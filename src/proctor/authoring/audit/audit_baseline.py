@@ -21,11 +21,11 @@ from proctor.reports.content.text_blocks import (
     Block,
     Column,
     Gap,
-    Look,
     Role,
     Row,
     Table,
     TextSpan,
+    TextStyle,
     text_line,
 )
 from proctor.schema.analysis.audit_result import AuditResult, CaseAudit, Fate
@@ -207,13 +207,13 @@ def change_data(change: AuditChange) -> dict[str, Any]:
     return {"is_worse": change.is_worse, "compared": change.compared, **asdict(change)}
 
 
-def change_blocks(change: AuditChange, audit: AuditResult, look: Look) -> Iterator[Block]:
+def change_blocks(change: AuditChange, audit: AuditResult, style: TextStyle) -> Iterator[Block]:
     """Yield what an audit catches less than the baseline, and what it catches more."""
     yield text_line(change_sentence(change, audit), role="strong")
     changed = [(name, one) for name, one in change.classes.items() if one.before != one.now]
     if changed:
         yield Table(_CLASSES, [_class_row(audit.operators[name][0], one) for name, one in changed], indent=2)
-    lost = change.lost if look.verbose else _one_of_each_class(change.lost)
+    lost = change.lost if style.verbose else _one_of_each_class(change.lost)
     if lost:
         yield Table(_LOST, [_lost_row(each, audit) for each in lost], indent=2)
     if len(change.lost) > len(lost):

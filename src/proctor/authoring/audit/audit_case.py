@@ -21,7 +21,7 @@ from proctor.engine.scoring.score_trial import (
 from proctor.engine.scoring.verdict import decide
 from proctor.engine.trial.trial_runner import find_silence
 from proctor.schema.analysis.audit_result import AGENTS, CaseAudit, Fate, MetricAudit, MutantFate
-from proctor.schema.evidence.convert_events import Recorded
+from proctor.schema.evidence.convert_events import RecordedInvocations
 from proctor.schema.evidence.event import Event
 from proctor.schema.evidence.trial import Trial
 from proctor.schema.format.invocation import Invocation
@@ -106,7 +106,7 @@ class CaseScorer:
         self, trial: Trial, invocations: Mapping[int, Invocation], *, explained: bool
     ) -> list[MetricScore]:
         view = view_of(self._recording.case, trial)
-        view.actual = Recorded(trial.turns, trial.app_details, invocations)
+        view.actual = RecordedInvocations(trial.turns, trial.app_details, invocations)
         if self._is_quick:
             scores = await score_trial(self._metrics, view)
         else:
@@ -206,7 +206,7 @@ class CaseAuditor:
         if not one.problem:
             messages = tuple(" ".join(each.lower().split()) for each in recording.messages)
             alike = self._earlier.setdefault(messages, [])
-            one.same_as = await _accepting_both(recording, scorer, alike)
+            one.same_as = await _indistinguishable_case(recording, scorer, alike)
             alike.append((recording, scorer))
         return survivors
 
@@ -260,7 +260,7 @@ def fate_of(mutant: Mutant, scored: Scored) -> MutantFate:
     return MutantFate(mutant.operator.name, fate, mutant.fault, mutant.turn, scored.failed, reason)
 
 
-async def _accepting_both(
+async def _indistinguishable_case(
     recording: Recording, scorer: CaseScorer, earlier: Sequence[tuple[Recording, CaseScorer]]
 ) -> str:
     """Return an earlier case with the same messages, if each of the two passes with the other's conversation."""

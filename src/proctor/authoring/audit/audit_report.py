@@ -32,11 +32,11 @@ from proctor.reports.content.text_blocks import (
     Block,
     Column,
     Gap,
-    Look,
     Role,
     Row,
     Table,
     TextSpan,
+    TextStyle,
     text_line,
 )
 from proctor.reports.formats.error_report import write_error_report
@@ -80,11 +80,11 @@ class ShownAudit:
     eval_id: str | None = None
     """The case of which only the mutants that survive are shown: what was recorded, what was planted, why the case passes."""
 
-    def blocks(self, look: Look) -> Iterator[Block]:
+    def blocks(self, style: TextStyle) -> Iterator[Block]:
         """Return it as text blocks."""
         if self.eval_id is not None:
             return survivor_blocks(self.result, self.eval_id)
-        return audit_blocks(self.result, look, self.change)
+        return audit_blocks(self.result, style, self.change)
 
 
 def write_for_people(view: ShownAudit, out: TextIO) -> None:
@@ -219,27 +219,27 @@ def _limited(level: str, cases: Sequence[tuple[str, CaseAudit, str]]) -> Iterato
 # --- Blocks ----------------------------------------------------------------------------------------------------------
 
 
-def audit_blocks(audit: AuditResult, look: Look, change: AuditChange | None = None) -> Iterator[Block]:
+def audit_blocks(audit: AuditResult, style: TextStyle, change: AuditChange | None = None) -> Iterator[Block]:
     """Yield the audit as blocks, the same in every form."""
-    yield from change_blocks(change, audit, look) if change is not None else ()
+    yield from change_blocks(change, audit, style) if change is not None else ()
     yield text_line(audit_sentence(audit), role="strong")
     yield text_line(_scope(audit))
     yield Gap(is_everywhere=True)
     if audit.audited:
         if any(case.mutants for case in audit.audited):
-            yield _table(audit, everything=look.verbose)
-        yield from _not_applicable(audit, everything=look.verbose)
+            yield _table(audit, everything=style.verbose)
+        yield from _not_applicable(audit, everything=style.verbose)
         yield Gap(is_everywhere=True)
-    yield from judge_blocks(audit, everything=look.verbose)
-    yield from leakage_blocks(audit.leakage, everything=look.verbose) if audit.leakage is not None else ()
-    problems = [*_problem_lines(audit, everything=look.verbose)]
+    yield from judge_blocks(audit, everything=style.verbose)
+    yield from leakage_blocks(audit.leakage, everything=style.verbose) if audit.leakage is not None else ()
+    problems = [*_problem_lines(audit, everything=style.verbose)]
     yield from problems
     if problems:
         yield Gap(is_everywhere=True)
-    yield from proposal_blocks(audit.proposals, look)
-    if look.verbose:
+    yield from proposal_blocks(audit.proposals, style)
+    if style.verbose:
         yield from _survivors(audit)
-    yield from _next_steps(audit, verbose=look.verbose)
+    yield from _next_steps(audit, verbose=style.verbose)
 
 
 def _scope(audit: AuditResult) -> str:

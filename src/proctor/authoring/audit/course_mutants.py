@@ -112,7 +112,7 @@ def _skipped(recording: Recording, _: Random) -> Iterator[PlantedFault]:
     for turn, events in enumerate(recording.turns):
         has_content = calls_in(events) or states_something(recording.answers[turn])
         if len(recording.turns) > 1 and has_content:
-            yield PlantedFault(turn, f"only {NO_WORK!r}, and no call", partial(_only_saying, turn, NO_WORK))
+            yield PlantedFault(turn, f"only {NO_WORK!r}, and no call", partial(_answer_alone, turn, NO_WORK))
 
 
 def _asked_again(recording: Recording, _: Random) -> Iterator[PlantedFault]:
@@ -122,11 +122,11 @@ def _asked_again(recording: Recording, _: Random) -> Iterator[PlantedFault]:
         if message.strip() and (answer or calls_in(recording.turns[turn])) and not answer.endswith("?"):
             text = f"Before I can do that: what exactly do you mean by {shorten_change(message)}?"
             yield PlantedFault(
-                turn, "a question about what the user stated", partial(_only_saying, turn, text)
+                turn, "a question about what the user stated", partial(_answer_alone, turn, text)
             )
 
 
-def _only_saying(turn: int, text: str) -> dict[int, Events]:
+def _answer_alone(turn: int, text: str) -> dict[int, Events]:
     return {turn: only_text(text)}
 
 

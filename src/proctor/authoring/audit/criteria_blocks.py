@@ -12,10 +12,10 @@ from proctor.reports.content.text_blocks import (
     Column,
     Gap,
     Line,
-    Look,
     Row,
     Table,
     TextSpan,
+    TextStyle,
     text_line,
 )
 from proctor.schema.analysis.audit_result import AuditResult, Fate, Proposal
@@ -76,18 +76,18 @@ def _names(what: str, names: Iterable[str]) -> Iterator[Block]:
 # --- Verified changes ------------------------------------------------------------------------------------------------
 
 
-def proposal_blocks(proposals: Sequence[Proposal], look: Look) -> Iterator[Block]:
+def proposal_blocks(proposals: Sequence[Proposal], style: TextStyle) -> Iterator[Block]:
     """Yield the changes by the file or case that they belong to; with -v also the lines to paste."""
     if not proposals:
         return
     heading = "changes that catch survivors (tried: every recorded conversation still passes)"
     yield Line([TextSpan(heading, "strong")], record=(heading,))
     places = proposals_by_place(proposals)
-    first_places = places if look.verbose else places[:_FEW]
+    first_places = places if style.verbose else places[:_FEW]
     for place, changes in first_places:
         yield text_line(f"  {place}:")
         yield Table(_COLUMNS, [_row(each) for each in changes], indent=4)
-        if look.verbose:
+        if style.verbose:
             yield from (Code(each, "json" if each.startswith("{") else "yaml") for each in snippets(changes))
     if len(first_places) < len(places):
         yield text_line(f"  … and {len(places) - len(first_places):,} more files or cases (-v)")

@@ -96,7 +96,7 @@ async def judge_mutants(
 
 async def _ask(cases: Sequence[AuditedCase], sample: _Sample, seconds: float | None) -> _Verdicts:
     """Ask first about the recorded conversations, then about the mutants of the cases that passed theirs."""
-    asking, verdicts = _Asking(seconds), _Verdicts()
+    asking, verdicts = _ConversationScorer(seconds), _Verdicts()
     recorded = [number for number in sample.cases if not cases[number].audit.problem]
     scored = await asking.all((cases[each], None) for each in recorded)
     verdicts.recorded = dict(zip(recorded, scored, strict=True))
@@ -231,7 +231,7 @@ def _survivor_places(mutants: Sequence[MutantFate]) -> list[int]:
     return [place for place, each in enumerate(mutants) if each.fate is Fate.SURVIVED]
 
 
-class _Asking:
+class _ConversationScorer:
     """Scores conversations with all metrics, several at a time."""
 
     def __init__(self, seconds: float | None) -> None:

@@ -342,7 +342,7 @@ class Stop:
         self._request = request
         self._has_begun = has_begun
         self._before_run = before_run
-        self._farewell = farewell
+        self._close_hosts = farewell
         self._is_handling = False
         self._came_again = False
 
@@ -381,7 +381,7 @@ class Stop:
     def _end(self) -> None:
         """End the process immediately; reported cases are already on disk."""
         with suppress(Exception):
-            self._farewell()
+            self._close_hosts()
         end_now(self.code or ExitCode.ERROR)
 
     @contextmanager

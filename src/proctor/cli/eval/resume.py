@@ -122,7 +122,7 @@ def _resume(run: str | None, options: dict[str, Any], executions: list[Execution
                 name: limits[name] for name in limits if options[name] is not None or name not in caps
             }
         if run is None:
-            for message in filter(None, (warning_of_attempt(opened), _others_left(opened))):
+            for message in filter(None, (warning_of_attempt(opened), _other_unfinished_runs(opened))):
                 notify(message)
         start, manifest = _resuming(run_id, opened, options), opened.manifest(run_id)
         if manifest.against:
@@ -133,7 +133,7 @@ def _resume(run: str | None, options: dict[str, Any], executions: list[Execution
 _MOST_NAMED = 3
 
 
-def _others_left(store: Store) -> str:
+def _other_unfinished_runs(store: Store) -> str:
     """Return a message that names the run to be resumed if several are unfinished, otherwise an empty string."""
     from proctor.runs.resume import unfinished_runs
     from proctor.runs.storage.open import store_option

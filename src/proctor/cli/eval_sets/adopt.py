@@ -24,7 +24,7 @@ from proctor.errors import SetupError
 from proctor.schema.results.exit_code import ExitCode
 
 if TYPE_CHECKING:
-    from proctor.authoring.adopt_adk import AdkComparison, AdkSurvey, Compared, Rewritten
+    from proctor.authoring.adopt_adk import AdkComparison, AdkSurvey, Compared, RewrittenFile
     from proctor.files.eval_sets.file_problems import FileCheck
     from proctor.schema.results.run_result import RunResult
 
@@ -123,7 +123,7 @@ def _file_lines(report: FileCheck) -> Iterator[str]:
 # --- Imports -----------------------------------------------------------------------------------------------------------
 
 
-def _rewrite(tests: Sequence[Rewritten], folder: Path, *, write: bool) -> None:
+def _rewrite(tests: Sequence[RewrittenFile], folder: Path, *, write: bool) -> None:
     from proctor.authoring.adopt_adk import uncommitted_changes
 
     if not tests:

@@ -80,7 +80,7 @@ def bless(
         for lost in one.lost:
             notify(f"warning: {one.path}:{lost}: this comment is removed with its entry")
     if not changing:
-        notify(_nothing(sum(len(one.unchanged) for one in proposed)))
+        notify(_nothing_to_bless(sum(len(one.unchanged) for one in proposed)))
     elif not dry_run:
         _write(changing, yes=yes)
     if refused:
@@ -98,7 +98,7 @@ def _write(changing: list[Blessing], *, yes: bool) -> None:
         show_audit(one.path, one.cases)
 
 
-def _nothing(unchanged: int) -> str:
+def _nothing_to_bless(unchanged: int) -> str:
     if unchanged:
         return f"nothing to change: {count_text(unchanged, 'case')} expect{'s' if unchanged == 1 else ''} already what was done"
     return "nothing to bless: no case failed; name the cases to bless others"

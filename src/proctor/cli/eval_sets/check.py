@@ -122,7 +122,7 @@ def _as_text(reports: Sequence[FileCheck]) -> Iterator[str]:
     for report in reports:
         yield from map(str, report.problems)
         if report.usable:
-            yield f"{report.file}: {'fine' if not report.problems else 'readable'}: {_what_was_checked(report)}"
+            yield f"{report.file}: {'fine' if not report.problems else 'readable'}: {_checked_text(report)}"
     if len(reports) > 1 or any(report.problems for report in reports):
         yield _total(reports)
 
@@ -138,7 +138,7 @@ def _total(reports: Sequence[FileCheck]) -> str:
     return f"{count_text(len(reports), 'file')}: {bad}; {counts}"
 
 
-def _what_was_checked(report: FileCheck) -> str:
+def _checked_text(report: FileCheck) -> str:
     counted = {"eval set result": "case", "conversation scenarios": "scenario"}.get(report.kind, "case")
     return f"{report.kind}, {count_text(report.cases, counted)}" if report.cases else report.kind
 

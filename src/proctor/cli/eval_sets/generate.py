@@ -38,7 +38,7 @@ def generate_and_keep(agent: str, out: Path | None, options: Mapping[str, Any]) 
     if not (options["yes"] or options["dry_run"] or out is None or sys.stdin.isatty()):
         raise SetupError("there is no terminal to ask: add --yes to keep all, or --dry-run only to show them")
     prepare_process(load_settings(Path.cwd()))
-    wish, persona = _wish(options), _persona(options["persona"])
+    wish, persona = _given_options(options), _persona(options["persona"])
     if out is not None:
         wish |= _place(out, make_parents=options["make_parents"])
     with reserve_stdout() as stdout:
@@ -63,7 +63,7 @@ def generate_and_keep(agent: str, out: Path | None, options: Mapping[str, Any]) 
     return ExitCode.FAILED if generated.scenarios else ExitCode.ERROR
 
 
-def _wish(options: Mapping[str, Any]) -> dict[str, Any]:
+def _given_options(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the generation options: those of google-adk's config file, overridden by the command line."""
     from proctor.authoring.generate_scenarios import load_generation_config
 

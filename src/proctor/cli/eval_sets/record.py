@@ -216,7 +216,7 @@ class _Recording:
             elif "\0" in text or has_lone_surrogate(text):
                 notify("this message has characters that no file can keep; it was not sent")
             elif text:
-                self._report_failure(self._wait(self._talk.send(text, self._hear)))
+                self._report_failure(self._wait(self._talk.send(text, self._note_event)))
 
     def _prompt(self) -> str | None:
         """Read the next message; return `None` at the end of the input."""
@@ -240,9 +240,9 @@ class _Recording:
             "the last turn is taken back"
             + (f"; {again} before it, repeated in a new session:" if again else "")
         )
-        self._report_failure(self._wait(self._talk.undo(self._hear)))
+        self._report_failure(self._wait(self._talk.undo(self._note_event)))
 
-    def _hear(self, event: Event) -> None:
+    def _note_event(self, event: Event) -> None:
         for part in (event.content.parts if event.content else None) or ():
             if part.function_call is not None:
                 self._line(_call_text(part.function_call.name, part.function_call.args))

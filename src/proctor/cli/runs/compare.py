@@ -12,7 +12,7 @@ from typing import Any, TextIO
 import click
 
 from proctor.analysis.compare.baselines import load_baseline
-from proctor.analysis.compare.case_diff import parting, parting_data, write_parting
+from proctor.analysis.compare.case_diff import case_diff_data, diff_case, write_case_diff
 from proctor.analysis.compare.comparison_report import WRITERS, Writer, write_comparison_error
 from proctor.analysis.compare.sides import find_run
 from proctor.cli.command_base import (
@@ -268,8 +268,8 @@ def show_parting(
     with closing(open_runs(store_url, read_only=True)) as store:
         runs = [find_run(store, name) for name in names]
         cases = [store.load(run).cases[find_case(store.planned(run), case).position] for run in runs]
-        two = parting(*cases)
+        two = diff_case(*cases)
         if options is None:
-            write_json(parting_data(two), stdout)
+            write_json(case_diff_data(two), stdout)
         else:
-            write_parting(two, stdout, options=options)
+            write_case_diff(two, stdout, options=options)

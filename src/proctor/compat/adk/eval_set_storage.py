@@ -127,10 +127,10 @@ class SetsInDocuments(CasesInSets):
         with set_up():
             names = self._documents.names(self._app(app_name))
         if names is None:
-            return self._nothing_of(app_name)
+            return self._no_sets(app_name)
         return [name.removesuffix(SUFFIX) for name in names if name.endswith(SUFFIX)]
 
-    def _nothing_of(self, app_name: str) -> list[str]:
+    def _no_sets(self, app_name: str) -> list[str]:
         """Return an empty list of sets for an app without storage."""
         return []
 

@@ -81,15 +81,15 @@ class ProvidedUsers:
         """Nothing is known of it."""
         return []
 
-    def play(self, case: EvalCase, config: EvalConfig) -> Provided:
+    def play(self, case: EvalCase, config: EvalConfig) -> SimulatorConversation:
         """Return a simulator for one conversation."""
-        return Provided(self._provider.provide(case), case)
+        return SimulatorConversation(self._provider.provide(case), case)
 
     async def close(self) -> None:
         """Do nothing: the provider is its owner's."""
 
 
-class Provided:
+class SimulatorConversation:
     """One conversation, played by a simulator of google-adk's shape (see `UserSimulator` of `proctor.simulation`)."""
 
     def __init__(self, simulator: Any, case: EvalCase) -> None:

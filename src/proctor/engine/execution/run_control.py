@@ -161,7 +161,7 @@ class Progress(Protocol):
 
     An optional method `warned(text)` receives warnings that cannot wait for the report, such as a limit without effect
     (without it they are logged as `proctor`);
-    `Notes` and `Waits` are optional, too.
+    `Notes` and `WaitObserver` are optional, too.
     """
 
     def run_started(self, run: RunResult, trials: int) -> None:
@@ -186,7 +186,7 @@ class Notes(Protocol):
 
 
 @runtime_checkable
-class Waits(Protocol):
+class WaitObserver(Protocol):
     """Observes that the run waits to begin."""
 
     def waiting(self, if_interrupted: str) -> None:

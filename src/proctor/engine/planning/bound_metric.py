@@ -215,7 +215,7 @@ class OnOpening:
     def _explain(self, case: CaseView, score: MetricScore, index: int) -> Explanation:
         places = _places(case)
         if index not in places:
-            return Explanation(_why_not(case, index))
+            return Explanation(_no_score_reason(case, index))
         opening_score = replace_turns(score, [score.per_invocation[place] for place in places])
         explained: Explanation = self._metric.explain(_as_recorded(case), opening_score, places.index(index))
         return explained
@@ -229,7 +229,7 @@ def _places(case: CaseView) -> list[int]:
     return [place for place, turn in enumerate(case.opening) if _states_something(turn)]
 
 
-def _why_not(case: CaseView, index: int) -> str:
+def _no_score_reason(case: CaseView, index: int) -> str:
     return SILENT if index < len(case.opening) else PLAYED
 
 
@@ -249,7 +249,9 @@ def _spread(scored: Any, case: CaseView) -> Any:
     """Put the scores of the turns that were seen in their places among all turns."""
     if not isinstance(scored, MetricScore) or not scored.per_invocation:
         return scored
-    turns = [Score(reason=_why_not(case, index), not_applicable=True) for index in range(len(case.actual))]
+    turns = [
+        Score(reason=_no_score_reason(case, index), not_applicable=True) for index in range(len(case.actual))
+    ]
     for place, score in zip(_places(case), scored.per_invocation, strict=False):
         turns[place] = score
     return replace_turns(scored, turns)

@@ -15,7 +15,7 @@ from proctor.engine.trial.deadlines import LoopBlocked, TrialSlot, is_running
 from proctor.engine.trial.evidence_limits import EvidenceLimiter, TurnCaps
 from proctor.engine.trial.failure_attribution import failure_from, timed_out
 from proctor.metrics.base import CaseView
-from proctor.schema.evidence.convert_events import Recorded
+from proctor.schema.evidence.convert_events import RecordedInvocations
 from proctor.schema.evidence.trial import Failure, FailureKind, Trial
 from proctor.schema.format.case import EvalCase, all_extensions
 from proctor.schema.results.score import EXPECTED_SCORE, Explanation, MetricScore, Score, is_score
@@ -25,7 +25,7 @@ def view_of(case: EvalCase, trial: Trial) -> CaseView:
     """Return what metrics may read of a trial."""
     return CaseView(
         eval_id=case.eval_id,
-        actual=Recorded(trial.turns, trial.app_details),
+        actual=RecordedInvocations(trial.turns, trial.app_details),
         expected=case.conversation,
         scenario=case.conversation_scenario,
         opening=case.opening or (),

@@ -21,7 +21,7 @@ from proctor.engine.planning.set_plan import SetPlan, in_case
 from proctor.engine.trial.conversation import BLOCKED_BY_STEP
 from proctor.engine.trial.deadlines import Deadlines, LoopBlocked, TrialSlot, is_running
 from proctor.errors import AgentLoadError, CriterionError, ProctorError, SetupError, SetupProblems
-from proctor.metrics.base import Described
+from proctor.metrics.base import AgentDeclaration
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.invocation import AppDetails
 
@@ -248,19 +248,19 @@ def _first_problem(error: ValidationError) -> str:
 # --- The agent's description of its tools, compared with the calls that cases and criteria name -----------------------
 
 
-AgentCheck = Callable[[EvalCase | None, Described], Iterable[str]]
+AgentCheck = Callable[[EvalCase | None, AgentDeclaration], Iterable[str]]
 
 
 def find_contradictions(plan: Plan, info: AgentInfo | None) -> list[SetupError]:
     """Return the problems of cases and criteria that name calls that the agent cannot make, each once."""
     if info is None or not info.app_details:
         return []
-    described = Described(info.app_details, is_complete=not info.has_more_tools)
+    described = AgentDeclaration(info.app_details, is_complete=not info.has_more_tools)
     problems = [problem for chosen in plan.sets for problem in _of_set(chosen, described)]
     return [*{str(problem): problem for problem in problems}.values()]
 
 
-def _of_set(chosen: SetPlan, described: Described) -> Iterator[SetupError]:
+def _of_set(chosen: SetPlan, described: AgentDeclaration) -> Iterator[SetupError]:
     checks: dict[str, AgentCheck] = {
         bound.name: check for bound in chosen.metrics if (check := getattr(bound.metric, "check_agent", None))
     }

@@ -57,7 +57,7 @@ class RunBudget:
         """Call `notify` with the reason when a limit is reached; immediately if it is reached already."""
         self._notify = notify
         self._announced.clear()
-        self._announce(self._why_not(JUDGE))
+        self._announce(self._refusal_reason(JUDGE))
 
     def continue_from(self, before: RunBudget) -> None:
         """Count what an earlier run of the same command spent: the limits hold for all its runs together."""
@@ -77,7 +77,7 @@ class RunBudget:
     def check(self) -> None:
         """Notify if a limit is reached that other processes spend, too."""
         self._check_cost()
-        self._announce(self._why_not(JUDGE))
+        self._announce(self._refusal_reason(JUDGE))
 
     async def admit(self, purpose: str) -> None:
         """Wait until one more call may be made.
@@ -85,7 +85,7 @@ class RunBudget:
         Raises:
             ModelError: none may be made any more; its `fault` is `BUDGET`.
         """
-        while not (why := self._why_not(purpose)) and not self._has_room(purpose):
+        while not (why := self._refusal_reason(purpose)) and not self._has_room(purpose):
             await self._wait_for_turn()
         self._wake_one()  # the next call checks whether there is room for it, too
         if why:
@@ -93,7 +93,7 @@ class RunBudget:
             raise ModelError(f"not asked: {why}", fault=ModelFault.BUDGET)
         self.begin(purpose)
         if purpose == JUDGE:
-            self._announce(self._why_not(purpose))
+            self._announce(self._refusal_reason(purpose))
 
     def admit_batch(self, costs: Sequence[float | None]) -> int:
         """Admit the first calls of judges, as many as the limits allow, and return their number.
@@ -102,13 +102,13 @@ class RunBudget:
         most expensive one, as those that are made one by one. `refused` has the reason if none is admitted; it is empty if
         only the batches under way leave no room.
         """
-        count = 0 if self._why_not(JUDGE) else len(costs)
+        count = 0 if self._refusal_reason(JUDGE) else len(costs)
         if self.max_calls is not None:
             count = max(0, min(count, self.max_calls - self.total_calls))
         if count and self.max_cost is not None:
             count = self._affordable(costs[:count], self.max_cost)
         if not count:
-            self.refused = self.refused or self._why_not(JUDGE)
+            self.refused = self.refused or self._refusal_reason(JUDGE)
         self.begin(JUDGE, count)
         return count
 
@@ -176,7 +176,7 @@ class RunBudget:
                 )
                 self._announce(self._spent)
 
-    def _why_not(self, purpose: str) -> str:
+    def _refusal_reason(self, purpose: str) -> str:
         if (
             not self._spent
             and purpose == JUDGE

@@ -84,7 +84,9 @@ class SharedBudget(RunBudget):
         """
         async with self._turns:
             while (
-                (allotment := self._allotment) and not self._why_not(purpose) and not self._has_room(purpose)
+                (allotment := self._allotment)
+                and not self._refusal_reason(purpose)
+                and not self._has_room(purpose)
             ):
                 await self._reserve(allotment, purpose)
             await super().admit(purpose)
@@ -124,7 +126,7 @@ class SharedBudget(RunBudget):
         allotment.demand = None
         self._exchange_price(allotment)
         self.check()
-        if self._has_room(purpose) or self._why_not(purpose):
+        if self._has_room(purpose) or self._refusal_reason(purpose):
             return
         if allotment.is_rest and not self._under_way and not allotment.covers(demand):
             self._stop(allotment, purpose)
@@ -146,5 +148,5 @@ class SharedBudget(RunBudget):
             self._spent = why = f"{spent}; ${micros / _MILLION:.4g} are {holders}" if micros else spent
         self._announce(why)
 
-    def _why_not(self, purpose: str) -> str:
-        return super()._why_not(purpose) or (self._no_calls if purpose == JUDGE else "")
+    def _refusal_reason(self, purpose: str) -> str:
+        return super()._refusal_reason(purpose) or (self._no_calls if purpose == JUDGE else "")

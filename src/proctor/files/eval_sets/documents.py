@@ -38,7 +38,7 @@ YAML_SUFFIXES = (".yaml", ".yml")
 LINES_SUFFIX = ".jsonl"
 
 
-class Located(Protocol):
+class ValuePositions(Protocol):
     """The positions of the values of a document."""
 
     def value(self, path: Path_) -> Place:
@@ -58,7 +58,7 @@ class Document(Protocol):
     warnings: list[Problem]
     has_comments: bool
 
-    def locate(self, paths: Iterable[Path_]) -> Located:
+    def locate(self, paths: Iterable[Path_]) -> ValuePositions:
         """Return the positions of some paths."""
         ...
 
@@ -74,7 +74,7 @@ class JsonDocument:
         self.source = text.source
         self.double_encoded = False
 
-    def locate(self, paths: Iterable[Path_]) -> Located:
+    def locate(self, paths: Iterable[Path_]) -> ValuePositions:
         """Return the positions of some paths, found in one pass over the text."""
         return Places(self.source, paths)
 
@@ -179,7 +179,7 @@ def problems_at(
 
 
 def problem_of(
-    name: str, places: Located, path: Path_, finding: DocumentFinding, severity: Severity
+    name: str, places: ValuePositions, path: Path_, finding: DocumentFinding, severity: Severity
 ) -> Problem:
     """Return the problem of a finding at its position."""
     position = places.key(path) if finding.at_key else places.value(path)

@@ -29,7 +29,7 @@ ON_WINDOWS = os.name == "nt"
 
 
 @dataclass(slots=True)
-class FoundSet:
+class SelectedSet:
     """An eval set to read: its file, the name for messages, and the selected cases (none: all)."""
 
     path: Path
@@ -83,7 +83,7 @@ def split_selectors(selectors: Sequence[str]) -> dict[str, list[str]]:
     return cases_by_set
 
 
-def find_sets(selectors: Sequence[str], *, agent_folder: Path | None = None) -> list[FoundSet]:
+def find_sets(selectors: Sequence[str], *, agent_folder: Path | None = None) -> list[SelectedSet]:
     """Return the sets that `selectors` name, in order: files, folders, ids of sets in the agent's folder.
 
     A folder selects all sets in it and below. A file named twice is listed once, with the cases of both.
@@ -92,7 +92,7 @@ def find_sets(selectors: Sequence[str], *, agent_folder: Path | None = None) -> 
         SetupProblems: one error per unresolved name, with the closest names.
     """
     problems: list[SetupError] = []
-    sets: dict[str, FoundSet] = {}
+    sets: dict[str, SelectedSet] = {}
     for selector in selectors:
         try:
             for new in _find(selector, agent_folder):
@@ -106,7 +106,7 @@ def find_sets(selectors: Sequence[str], *, agent_folder: Path | None = None) -> 
     return list(sets.values())
 
 
-def _find(selector: str, agent_folder: Path | None) -> list[FoundSet]:
+def _find(selector: str, agent_folder: Path | None) -> list[SelectedSet]:
     name, cases, ignored = split_existing(selector)
     if ignored:
         raise SetupError(
@@ -118,10 +118,10 @@ def _find(selector: str, agent_folder: Path | None) -> list[FoundSet]:
     if path.is_dir():
         return _in_folder(path, cases)
     if path.exists():
-        return [FoundSet(path, name, cases)]
+        return [SelectedSet(path, name, cases)]
     by_id = _by_id(name, agent_folder)
     if by_id is not None:
-        return [FoundSet(by_id, str(by_id), cases)]
+        return [SelectedSet(by_id, str(by_id), cases)]
     raise SetupError(_not_found_message(name, agent_folder))
 
 
@@ -132,7 +132,7 @@ def _exists(name: str, folder: Path | None = None) -> bool:
         return False
 
 
-def _in_folder(folder: Path, cases: list[str]) -> list[FoundSet]:
+def _in_folder(folder: Path, cases: list[str]) -> list[SelectedSet]:
     if cases:
         raise SetupError(f"{folder} is a folder; name cases of one file, as in FILE:{','.join(cases)}")
     paths = list(sets_in(folder))
@@ -141,7 +141,7 @@ def _in_folder(folder: Path, cases: list[str]) -> list[FoundSet]:
         raise SetupError(
             f"no eval sets in the folder {folder} (searched for {patterns} …, in subfolders too)"
         )
-    return [FoundSet(path, str(path)) for path in paths]
+    return [SelectedSet(path, str(path)) for path in paths]
 
 
 def sets_in(folder: Path) -> Iterator[Path]:

@@ -113,7 +113,7 @@ def _line(path: Path, number: int, text: bytes) -> LineForm:
 # --- the cases of a run -------------------------------------------------------------------------------------------------
 
 
-class _Where(NamedTuple):
+class _LinePosition(NamedTuple):
     """The position of one line."""
 
     case: int
@@ -126,19 +126,19 @@ class _Places:
     """The positions of the lines of a run's cases, in few bytes each."""
 
     def __init__(self) -> None:
-        self._columns = tuple(array("q") for _ in _Where._fields)
+        self._columns = tuple(array("q") for _ in _LinePosition._fields)
         self._is_sorted = True
         self._last = (-1, -1)
 
-    def add(self, where: _Where) -> None:
+    def add(self, where: _LinePosition) -> None:
         for column, value in zip(self._columns, where, strict=True):
             column.append(value)
         self._is_sorted = self._is_sorted and self._last <= where[:2]
         self._last = where[:2]
 
-    def __iter__(self) -> Iterator[_Where]:
+    def __iter__(self) -> Iterator[_LinePosition]:
         """Return the lines by case and trial."""
-        rows = map(_Where, *self._columns)
+        rows = map(_LinePosition, *self._columns)
         return rows if self._is_sorted else iter(sorted(rows))
 
 
@@ -166,12 +166,12 @@ def _cases(path: Path, places: _Places) -> Iterator[RecordedCase]:
             yield _case([(where, _read_line(path, file, where)) for where in of_case])
 
 
-def _read_line(path: Path, file: BinaryIO, where: _Where) -> LineForm:
+def _read_line(path: Path, file: BinaryIO, where: _LinePosition) -> LineForm:
     file.seek(where.offset)
     return _line(path, where.line, file.readline())
 
 
-def _case(lines: list[tuple[_Where, LineForm]]) -> RecordedCase:
+def _case(lines: list[tuple[_LinePosition, LineForm]]) -> RecordedCase:
     """Return the case whose trials are in `lines`."""
     first = lines[0][1]
     trials, verdict = _without_duplicates(lines), first.case
@@ -186,13 +186,13 @@ def _case(lines: list[tuple[_Where, LineForm]]) -> RecordedCase:
     return RecordedCase(case, None, verdict.trials, passed, _contradiction(lines, len(trials)))
 
 
-def _without_duplicates(lines: list[tuple[_Where, LineForm]]) -> list[LineForm]:
+def _without_duplicates(lines: list[tuple[_LinePosition, LineForm]]) -> list[LineForm]:
     """Return the trials of some lines; of duplicates the first."""
     trials = {where.trial: line for where, line in reversed(lines) if line.trial is not None}
     return [trials[number] for number in sorted(trials)]
 
 
-def _contradiction(lines: list[tuple[_Where, LineForm]], trials: int) -> str:
+def _contradiction(lines: list[tuple[_LinePosition, LineForm]], trials: int) -> str:
     first, numbers = lines[0][1], ", ".join(str(where.line) for where, _ in lines[:5])
     ids = {(line.eval_set_id, line.eval_id) for _, line in lines}
     if len(ids) > 1 or any(line.case != first.case for _, line in lines):
@@ -230,7 +230,7 @@ class _Run:
             summary.failure = line.failure
             return
         trial = -1 if line.trial is None else line.trial
-        self._places.add(_Where(line.case.number, trial, number, at))
+        self._places.add(_LinePosition(line.case.number, trial, number, at))
         run.num_runs = max(run.num_runs, trial + 1)
         summary.num_runs = max(summary.num_runs, trial + 1)
         self._add_case(summary, line.case)

@@ -81,7 +81,7 @@ class TracedConversation:
 
 
 @dataclass(slots=True)
-class Traced:
+class TraceContent:
     """The conversations in some trace files."""
 
     conversations: list[TracedConversation]
@@ -89,7 +89,7 @@ class Traced:
     """Problems of the files as a whole."""
 
 
-def read_conversations(paths: Iterable[str | Path]) -> Traced:
+def read_conversations(paths: Iterable[str | Path]) -> TraceContent:
     """Read the conversations in some files, or folders, of traces; they may be spread over any of them.
 
     Raises:
@@ -98,11 +98,11 @@ def read_conversations(paths: Iterable[str | Path]) -> Traced:
     return conversations_of(read_traces(paths))
 
 
-def conversations_of(forest: Forest) -> Traced:
+def conversations_of(forest: Forest) -> TraceContent:
     """Return the conversations in some spans, in the order of their starts."""
     reader = Reader()
     conversations = [_conversation(group, reader) for group in groups_of(forest, reader)]
-    return Traced(conversations, list(_warnings(forest)))
+    return TraceContent(conversations, list(_warnings(forest)))
 
 
 def _warnings(forest: Forest) -> Iterable[str]:

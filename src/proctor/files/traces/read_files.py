@@ -106,7 +106,7 @@ def _read(path: Path) -> Iterator[TraceSpan | LogRecord]:
     if not head:
         raise file_error([_problem(name, "the file is empty: no trace has been written into it")])
     if head == SQLITE:
-        yield from _placed(sqlite_spans(path), name, lambda finding: _at(name, 1, finding))
+        yield from _with_positions(sqlite_spans(path), name, lambda finding: _at(name, 1, finding))
     elif head.startswith(_GZIP):
         raise file_error(
             [_problem(name, "the file is compressed", hint=f"unpack it first: gunzip {path.name}")]
@@ -142,7 +142,7 @@ def _read_whole(path: Path) -> Iterator[TraceSpan | LogRecord]:
         where = (index,) if in_list else ()
         if not _is_trace(value):
             raise file_error([place(DocumentFinding(where, f"expected {_WANTED}", _HINT))])
-        yield from _placed(_spans_of(value, where), str(path), place)
+        yield from _with_positions(_spans_of(value, where), str(path), place)
 
 
 def _read_lines(data: FileBytes) -> Iterator[TraceSpan | LogRecord]:
@@ -164,7 +164,7 @@ def _of_line(line: JsonLine, name: str) -> Iterator[TraceSpan | LogRecord]:
     if not _is_trace(value):
         problem = _problem(name, f"expected {_WANTED}", line=line.number, hint=_HINT)
         raise file_error([problem])
-    yield from _placed(
+    yield from _with_positions(
         _spans_of(value, ()), name, lambda finding: _at(name, line.number, finding), line.number
     )
 
@@ -193,7 +193,7 @@ def _spans_of(value: Any, path: tuple[int, ...]) -> Iterator[TraceSpan | LogReco
         yield plain_span(value, path)
 
 
-def _placed(
+def _with_positions(
     spans: Iterable[TraceSpan | LogRecord],
     name: str,
     place: Callable[[DocumentFinding], Problem],

@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from proctor.files.eval_sets.documents import DocumentKind, Located, kind, problems_at, set_id_of
+from proctor.files.eval_sets.documents import DocumentKind, ValuePositions, kind, problems_at, set_id_of
 from proctor.files.text.json_stream import no_collection
 from proctor.files.text.problems import Path_, Place, Problem, file_error
 from proctor.files.text.validation_messages import findings_of_error
@@ -68,7 +68,7 @@ class YamlDocument:
             node = next((node.values[key] for key in _CASE_LISTS if key in node.values), node)
         return to_json(node.items[index] if isinstance(node, Seq) else node)
 
-    def locate(self, paths: Iterable[Path_]) -> Located:
+    def locate(self, paths: Iterable[Path_]) -> ValuePositions:
         """Return the positions of values; the tree contains all of them."""
         return TreePlaces(self._root)
 

@@ -142,7 +142,7 @@ def map_node(place: Place, entries: Iterable[tuple[str, Node]]) -> Map:
 
 
 class TreePlaces:
-    """The positions of the values of a tree (`proctor.files.eval_sets.documents.Located`)."""
+    """The positions of the values of a tree (`proctor.files.eval_sets.documents.ValuePositions`)."""
 
     def __init__(self, root: Node) -> None:
         self._root = root

@@ -108,19 +108,19 @@ def _difference(each: ArgumentDifference, describe: Callable[[], str]) -> str:
 def _limit_sentence(limit: Limit, matches: Sequence[ActualCall], *, several: bool) -> str:
     what = code_mark(limit.pattern.describe())
     if len(matches) < limit.least:
-        return f"{what} was {_times(len(matches))}, expected at least {_often(limit.least)}"
+        return f"{what} was {_times(len(matches))}, expected at least {_times_text(limit.least)}"
     first = matches[limit.most or 0]
     where = f"{place(first, several=several)}, {code_mark(show_call(first))}"
     if limit.most == 0:
         return f"{where}, is forbidden"
-    return f"{where}, exceeds the limit: {what} may be called {_often(limit.most or 0)}, and was {_times(len(matches))}"
+    return f"{where}, exceeds the limit: {what} may be called {_times_text(limit.most or 0)}, and was {_times(len(matches))}"
 
 
 def _times(number: int) -> str:
-    return f"called {_often(number)}" if number else "never called"
+    return f"called {_times_text(number)}" if number else "never called"
 
 
-def _often(number: int) -> str:
+def _times_text(number: int) -> str:
     return {1: "once", 2: "twice"}.get(number, f"{number} times")
 
 

@@ -14,7 +14,7 @@ from functools import cached_property
 from proctor.common.inline_code import code_mark
 from proctor.common.json_values import equal_json
 from proctor.errors import MetricError, did_you_mean
-from proctor.metrics.base import CaseView, Described
+from proctor.metrics.base import AgentDeclaration, CaseView
 from proctor.metrics.criterion_check import misfit
 from proctor.metrics.expectations.call_patterns import ANY_TOOL, ActualCall, CallPattern
 from proctor.metrics.expectations.misspelled_calls import lookalike_problems, slips_between
@@ -107,7 +107,7 @@ def read_declared_tools(metric: str, option: object) -> list[Declaration]:
 
 def impossible_guards(
     guards: Iterable[Guard],
-    described: Described,
+    described: AgentDeclaration,
     declarations: Sequence[Declaration],
     expected: Iterable[Invocation],
 ) -> Iterator[str]:

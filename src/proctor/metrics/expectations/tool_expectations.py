@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import chain
 
 from proctor.errors import MetricError
-from proctor.metrics.base import CaseView, Described, MetricFacts, Survey
+from proctor.metrics.base import AgentDeclaration, CaseView, MetricFacts, Survey
 from proctor.metrics.criterion_check import check_criterion, misfit
 from proctor.metrics.expectations.call_patterns import ActualCall, calls_of
 from proctor.metrics.expectations.explain import Drawn, broken_limits, explain_calls, merge_steps
@@ -123,7 +123,7 @@ class ToolExpectations:
             *lookalike_problems(guarded_names(expectations), expected_names(case) | names),
         ]
 
-    def check_agent(self, case: EvalCase | None, described: Described) -> Iterable[str]:
+    def check_agent(self, case: EvalCase | None, described: AgentDeclaration) -> Iterable[str]:
         """Yield forbidden or limited calls that this agent can never make, according to its tool declarations."""
         expectations = self._common if case is None else self._stated_by(case)
         guards = [guard for each in expectations for guard in each.guards()]

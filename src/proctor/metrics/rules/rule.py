@@ -170,11 +170,11 @@ def _check_rule(rule: Rule, reader: MatcherReader) -> None:
                 )
     if rule.kind is not RuleKind.NOT_BEFORE or rule.second is None:
         return
-    if why := _why_unbreakable(rule.first, rule.second, rule.same):
+    if why := _unbreakable_reason(rule.first, rule.second, rule.same):
         reader.problem(rule.where, f"no call can break this rule: {why}")
 
 
-def _why_unbreakable(first: CallPattern, second: CallPattern, same: Pairs) -> str:
+def _unbreakable_reason(first: CallPattern, second: CallPattern, same: Pairs) -> str:
     """Return why no call can be too early; empty unless that is certain."""
     if all(_has_equal_values(first, *pair) for pair in same) and second.covers(
         first, _implied_names(second, same)

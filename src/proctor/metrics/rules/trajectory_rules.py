@@ -8,7 +8,7 @@ from itertools import chain
 
 from proctor.common.inline_code import code_mark
 from proctor.errors import MetricError
-from proctor.metrics.base import CaseView, Described, MetricFacts, Survey, prohibition
+from proctor.metrics.base import AgentDeclaration, CaseView, MetricFacts, Survey, prohibition
 from proctor.metrics.criterion_check import check_criterion, misfit
 from proctor.metrics.expectations.call_patterns import ActualCall, CallPattern, calls_of
 from proctor.metrics.expectations.explain import Drawn, merge_steps
@@ -99,7 +99,7 @@ class TrajectoryRules:
         places = find_extensions(case, KEY)
         return [rule for place in places for rule in read_rules(place.value, reader, place.where)]
 
-    def check_agent(self, case: EvalCase | None, described: Described) -> Iterable[str]:
+    def check_agent(self, case: EvalCase | None, described: AgentDeclaration) -> Iterable[str]:
         """Yield rules about calls that this agent can never make, according to its tool declarations."""
         rules = self._common if case is None else self._stated_by(case)
         guards = [guard for rule in rules for guard in rule.guards()]

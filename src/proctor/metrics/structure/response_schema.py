@@ -14,7 +14,7 @@ from proctor.metrics.criterion_check import misfit
 from proctor.metrics.reason_text import and_more, show_value
 from proctor.metrics.structure.json_schema import Schema, schema_of
 from proctor.metrics.text.answer import NOT_ASKED, TURNS, AnswerMetric, Expected
-from proctor.metrics.text.json.parse import json_in, read_json, why_not_json
+from proctor.metrics.text.json.parse import json_in, not_json_reason, read_json
 from proctor.schema.format.case import EvalCase, Statement, find_extension, find_extensions
 from proctor.schema.format.criterion import BaseCriterion
 from proctor.schema.results.score import Explanation, MetricScore, Score, mean_score
@@ -255,7 +255,7 @@ class ResponseSchema(AnswerMetric[SchemaCriterion]):
         try:
             candidates = [(value, schema.mistakes(value)) for value in self._values(answer)]
         except ValueError as error:
-            return Explanation(why_not_json(answer, error))
+            return Explanation(not_json_reason(answer, error))
         value, mistakes = min(candidates, key=lambda each: len(each[1]))
         reason = "; ".join(and_more([each.sentence("the answer") for each in mistakes]))
         details = {

@@ -12,14 +12,14 @@ from proctor.metrics.text.answer import TURNS, AnswerMetric, Expected, Texts
 from proctor.metrics.text.normal_form import (
     IGNORING,
     LooseTextCriterion,
+    is_whole_word,
     normal_form,
-    stands_alone,
 )
 from proctor.metrics.text.visible_text import (
     as_seen,
     folded,
     is_blank,
-    stands_whole,
+    is_whole_character,
     with_flags_apart,
     without_invisible,
 )
@@ -118,10 +118,10 @@ class Contains(AnswerMetric[ContainsCriterion]):
         return [any(self._is_found(text, view, answer_form) for view, answer_form in forms) for text in texts]
 
     def _is_found(self, text: str, view: Callable[[str], str], answer_form: str) -> bool:
-        return self._stands_in(self._form(text if text.isascii() else view(text)), answer_form) or (
+        return self._is_in(self._form(text if text.isascii() else view(text)), answer_form) or (
             not text.isascii()
             and answer_form.isascii()
-            and self._stands_in(self._form(as_seen(text)), answer_form)
+            and self._is_in(self._form(as_seen(text)), answer_form)
         )
 
     def _form(self, text: str) -> str:
@@ -129,15 +129,15 @@ class Contains(AnswerMetric[ContainsCriterion]):
         text = with_flags_apart(normal_form(text, self.criterion))
         return text.strip() if self.criterion.ignore_whitespace or self.criterion.ignore_punctuation else text
 
-    def _stands_in(self, part: str, text: str) -> bool:
+    def _is_in(self, part: str, text: str) -> bool:
         start = text.find(part)
         while start >= 0 and not self._is_apart(part, text, start):
             start = text.find(part, start + 1)
         return start >= 0
 
     def _is_apart(self, part: str, text: str, start: int) -> bool:
-        alone = not self.criterion.whole_words or stands_alone(part, text, start)
-        return alone and (text.isascii() or stands_whole(part, text, start))
+        alone = not self.criterion.whole_words or is_whole_word(part, text, start)
+        return alone and (text.isascii() or is_whole_character(part, text, start))
 
 
 def _as_it_is(text: str) -> str:

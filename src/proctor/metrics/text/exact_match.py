@@ -47,11 +47,11 @@ class ExactMatch(AnswerMetric[LooseTextCriterion]):
             expected_text, actual_text = show_pair(expected[0], answer)
             reason = f"the answer is {actual_text}, expected {expected_text}"
             details = {"text": {"expected": expected[0], "actual": answer}}
-        if options := self._would_match_with(expected, answer):
+        if options := self._options_that_match(expected, answer):
             reason += f"; it would match with {' and '.join(options)}"
         return Explanation(reason, details)
 
-    def _would_match_with(self, expected: Expected, answer: str) -> list[str]:
+    def _options_that_match(self, expected: Expected, answer: str) -> list[str]:
         """Return the smallest set of options that would make the texts equal; empty if there is none."""
         needed = dict.fromkeys(IGNORING, True)
         if not self._matches(expected, answer, self.criterion.model_copy(update=needed)):

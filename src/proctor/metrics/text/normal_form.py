@@ -50,7 +50,7 @@ def comparable(text: str, criterion: LooseTextCriterion) -> str:
     return form or trimmed(normalize("NFC", text))
 
 
-def stands_alone(part: str, text: str, start: int) -> bool:
+def is_whole_word(part: str, text: str, start: int) -> bool:
     """Return whether `part`, found in `text` at `start`, is not part of a longer word.
 
     Scripts without spaces have no longer words.

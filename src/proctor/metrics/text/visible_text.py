@@ -74,7 +74,7 @@ def with_flags_apart(text: str) -> str:
     return text if text.isascii() else _FLAG.sub(rf"\g<0>{APART}", text)
 
 
-def stands_whole(part: str, text: str, start: int) -> bool:
+def is_whole_character(part: str, text: str, start: int) -> bool:
     """Return whether `part`, found in `text` at `start`, does not split a visible character.
 
     A following accent, vowel sign, skin tone, rest of a family of emoji, or half a flag would be split off; optional points

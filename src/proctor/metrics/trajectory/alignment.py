@@ -138,7 +138,7 @@ def align(
     if order_matters or matching.is_equivalence:
         start, end = _common_ends(expected, actual, matching)
     expected_range, actual_range = range(start, len(expected) - end), range(start, len(actual) - end)
-    between = _Between(expected, actual, expected_range[:LONGEST], actual_range[:LONGEST], matching)
+    between = _MiddleAligner(expected, actual, expected_range[:LONGEST], actual_range[:LONGEST], matching)
     before = [between.match(index, index) for index in range(start)]
     after = [between.match(len(expected) - n, len(actual) - n) for n in range(end, 0, -1)]
     middle = between.steps(order_matters=order_matters)
@@ -168,7 +168,7 @@ def _common_ends(expected: Sequence[Call], actual: Sequence[Call], matching: Mat
     return start, end
 
 
-class _Between:
+class _MiddleAligner:
     """Makes the steps between the common ends of two lists."""
 
     def __init__(

@@ -16,12 +16,12 @@ from proctor.reports.content.text_blocks import (
     Fact,
     Gap,
     Line,
-    Look,
     Record,
     Row,
     Spans,
     Table,
     TextSpan,
+    TextStyle,
     outcome_role,
 )
 from proctor.schema.results.run_result import CaseResult, Outcome, RunResult
@@ -33,7 +33,7 @@ MOST_ROWS = 50
 
 
 def matrix_blocks(
-    runs: Sequence[RunResult], rows: Sequence[CaseByAgent], look: Look, *, only_different: bool
+    runs: Sequence[RunResult], rows: Sequence[CaseByAgent], style: TextStyle, *, only_different: bool
 ) -> Iterator[Block]:
     """Return the table of the rows, in their order; of those that do not differ at most `MOST_ROWS`."""
     different = [row for row in rows if row.differs]
@@ -42,7 +42,7 @@ def matrix_blocks(
     agents: list[Spans] = [[TextSpan(run.agent, "strong", is_data=True)] for run in runs]
     yield Fact("agents", agents, ("AGENTS", *(run.agent for run in runs), *counts))
     yield Gap()
-    yield from _table(runs, different, [] if only_different else same, look)
+    yield from _table(runs, different, [] if only_different else same, style)
     if only_different:
         are = "is" if len(same) == 1 else "are"
         text = f"{len(same)} of {len(rows)} cases {are} the same for all agents"
@@ -50,26 +50,28 @@ def matrix_blocks(
 
 
 def _table(
-    runs: Sequence[RunResult], different: Sequence[CaseByAgent], same: Sequence[CaseByAgent], look: Look
+    runs: Sequence[RunResult], different: Sequence[CaseByAgent], same: Sequence[CaseByAgent], style: TextStyle
 ) -> Iterator[Block]:
     rows = [*different, *same]
     short = short_names(sorted({row.metric for row in rows if row.metric}))
-    most = len(rows) if look.verbose else len(different) + MOST_ROWS
-    table_rows = [_table_row(row, runs, short, look) for row in rows]
+    most = len(rows) if style.verbose else len(different) + MOST_ROWS
+    table_rows = [_table_row(row, runs, short, style) for row in rows]
     columns = [Column("case", wraps=True, is_name=True), *(Column(run.agent, is_cut=True) for run in runs)]
-    columns.append(Column("score of", is_drawn=look.width >= _METRICS_FROM))
-    yield Table(columns, [*table_rows[:most], *_totals(runs, look)], is_plain=False)
+    columns.append(Column("score of", is_drawn=style.width >= _METRICS_FROM))
+    yield Table(columns, [*table_rows[:most], *_totals(runs, style)], is_plain=False)
     yield from (Record(row.record) for row in table_rows[most:])
     if len(rows) > most:
         yield Line([TextSpan(f"… {len(rows) - most} more on which all agree", "dim")])
 
 
-def _table_row(row: CaseByAgent, runs: Sequence[RunResult], short: Mapping[str, str], look: Look) -> Row:
+def _table_row(
+    row: CaseByAgent, runs: Sequence[RunResult], short: Mapping[str, str], style: TextStyle
+) -> Row:
     fields = [f"{run.agent}={_field(case, row.metric)}" for run, case in zip(runs, row.cases, strict=True)]
     is_scored = any(case is not None and _score_text(case, row.metric) for case in row.cases)
     word = "DIFFERS" if row.differs else "SAME"
     record = (word, row.name, *fields, f"score={row.metric}" if is_scored else "")
-    cells = [_cell(case, row.metric, look) for case in row.cases]
+    cells = [_cell(case, row.metric, style) for case in row.cases]
     metric = [TextSpan(short.get(row.metric, ""), "dim", is_data=True)]
     return Row([[TextSpan(row.name, is_data=True)], *cells, metric], record)
 
@@ -80,9 +82,9 @@ def _field(case: CaseResult | None, metric: str) -> str:
     return " ".join(filter(None, [case.outcome.value, _score_text(case, metric), _passed_text(case)]))
 
 
-def _cell(case: CaseResult | None, metric: str, look: Look) -> Spans:
+def _cell(case: CaseResult | None, metric: str, style: TextStyle) -> Spans:
     outcome = Outcome.NOT_RUN if case is None else case.outcome
-    sign = TextSpan(f"{look.marks.outcome(outcome)} ", outcome_role(outcome))
+    sign = TextSpan(f"{style.marks.outcome(outcome)} ", outcome_role(outcome))
     if case is None:
         return [sign, TextSpan(WORDS[outcome], "dim")]
     passed = TextSpan(f" {_passed_text(case)}".rstrip(), "warning" if case.flaky else "dim")
@@ -100,14 +102,14 @@ def _score_text(case: CaseResult, metric: str) -> str:
     return verdict.text_of(verdict.score)
 
 
-def _totals(runs: Sequence[RunResult], look: Look) -> Iterator[Row]:
+def _totals(runs: Sequence[RunResult], style: TextStyle) -> Iterator[Row]:
     """Return how many cases passed, and how sure it is that all trials of a case pass."""
     passed = [f"{run.counts.get(Outcome.PASSED, 0)} of {len(run.cases)}" for run in runs]
     yield _total("passed", passed)
     repeats = [run.repeats for run in runs if run.num_runs > 1]
     if ks := [k for each in repeats for k in ks_of(each)]:
         means = (run.repeats.pass_hat(max(ks)) for run in runs)
-        yield _total(f"pass^{max(ks)}", [mean_text(mean, look.marks) if mean else "" for mean in means])
+        yield _total(f"pass^{max(ks)}", [mean_text(mean, style.marks) if mean else "" for mean in means])
 
 
 def _total(label: str, texts: Sequence[str]) -> Row:
@@ -151,7 +153,7 @@ def line_up(runs: Sequence[RunResult]) -> list[CaseByAgent]:
     for key in dict.fromkeys(key for cases in by_run for key in cases):
         eval_set_id, eval_id, _ = key
         cases = [cases_of_run.get(key) for cases_of_run in by_run]
-        rows.append(CaseByAgent(eval_set_id, eval_id, cases, _telling_metric(cases, metrics)))
+        rows.append(CaseByAgent(eval_set_id, eval_id, cases, _metric_that_differs(cases, metrics)))
     return sorted(rows, key=lambda row: (not row.differs, *row.worst))
 
 
@@ -176,7 +178,7 @@ def _deciding_metrics(cases: Iterable[CaseResult]) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def _telling_metric(cases: Sequence[CaseResult | None], metrics: Sequence[str]) -> str:
+def _metric_that_differs(cases: Sequence[CaseResult | None], metrics: Sequence[str]) -> str:
     used = [name for name in metrics if any(case is not None and name in case.metrics for case in cases)]
     for name in used:
         if len({case if case is None else _score(case, name) for case in cases}) > 1:

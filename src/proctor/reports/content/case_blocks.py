@@ -27,12 +27,12 @@ from proctor.reports.content.text_blocks import (
     Evidence,
     Gap,
     Line,
-    Look,
     Record,
     Row,
     Spans,
     Table,
     TextSpan,
+    TextStyle,
     TrialEvidence,
     join_with_dots,
     outcome_role,
@@ -56,20 +56,20 @@ def write_case(view: StoredCase, out: TextIO, *, options: ReportOptions = DEFAUL
     write_blocks(partial(case_blocks, view), out, options)
 
 
-def case_blocks(view: StoredCase, look: Look) -> Iterator[Block]:
+def case_blocks(view: StoredCase, style: TextStyle) -> Iterator[Block]:
     """Return a case as blocks. The plain form has every trial; a terminal leaves out those that show nothing new."""
     yield Gap()
-    yield from _head(view, look)
+    yield from _head(view, style)
     yield from _scenario(view)
-    yield from _metrics(view, look)
-    yield from _trials(view, look)
-    yield from _scorings(view, look)
+    yield from _metrics(view, style)
+    yield from _trials(view, style)
+    yield from _scorings(view, style)
     yield Gap()
 
 
-def _head(view: StoredCase, look: Look) -> Iterator[Block]:
+def _head(view: StoredCase, style: TextStyle) -> Iterator[Block]:
     case = view.case
-    sign = f"{look.marks.outcome(case.outcome)} {WORDS[case.outcome]}"
+    sign = f"{style.marks.outcome(case.outcome)} {WORDS[case.outcome]}"
     spans = [
         TextSpan(sign, outcome_role(case.outcome)),
         TextSpan("  "),
@@ -79,13 +79,13 @@ def _head(view: StoredCase, look: Look) -> Iterator[Block]:
     if len(case.trials) > 1:
         spans += [
             TextSpan("  "),
-            *strip_spans(case, look),
-            TextSpan(f"  {rate_sentence(case, look.marks)}", "dim"),
+            *strip_spans(case, style),
+            TextSpan(f"  {rate_sentence(case, style.marks)}", "dim"),
         ]
     yield Line(spans, record=_case_record(view))
     scoring = f"scoring {view.judging} of {len(view.history)}" if len(view.history) > 1 else ""
     facts = [f"run {view.short}", view.agent, when(view.began), scoring, case.place]
-    yield Line([*join_with_dots([TextSpan(fact, "dim") for fact in facts if fact], look)])
+    yield Line([*join_with_dots([TextSpan(fact, "dim") for fact in facts if fact], style)])
     reason = reason_of(case)
     if reason or case.missed:
         yield Gap()
@@ -124,10 +124,10 @@ def _scenario(view: StoredCase) -> Iterator[Block]:
 # --- metrics ---------------------------------------------------------------------------------------------------------
 
 
-def _metrics(view: StoredCase, look: Look) -> Iterator[Block]:
+def _metrics(view: StoredCase, style: TextStyle) -> Iterator[Block]:
     metrics = [metric for metric in view.case.metrics.values() if _is_shown(metric)]
     skipped = [metric for metric in metrics if metric.outcome is Outcome.SKIPPED]
-    rows = [_metric_row(view.case, metric, look) for metric in metrics if metric not in skipped]
+    rows = [_metric_row(view.case, metric, style) for metric in metrics if metric not in skipped]
     if rows:
         yield Table([Column(wraps=True), Column(), Column(wraps=True)], rows)
     yield from (Record(_metric_record(view.case, metric)) for metric in skipped)
@@ -141,22 +141,22 @@ def _is_shown(metric: MetricVerdict) -> bool:
     return metric.score is not None or metric.outcome is not Outcome.INFORMATIONAL
 
 
-def _metric_row(case: CaseResult, metric: MetricVerdict, look: Look) -> Row:
+def _metric_row(case: CaseResult, metric: MetricVerdict, style: TextStyle) -> Row:
     informs = metric.outcome is Outcome.INFORMATIONAL
     role = outcome_role(metric.outcome)
-    sign = look.marks.dot if informs else look.marks.outcome(metric.outcome)
+    sign = style.marks.dot if informs else style.marks.outcome(metric.outcome)
     scores = metric.per_trial if len(metric.per_trial) > 1 else []
     cells: list[Spans] = [
         [TextSpan(f"{sign} ", role), TextSpan(metric.name, "dim" if informs else "", is_data=True)],
-        [TextSpan(_held(case, metric, look), role if metric.outcome in TELLING else "dim")],
-        [span for index, score in enumerate(scores) for span in _score_spans(metric, score, look, index)],
+        [TextSpan(_held(case, metric, style), role if metric.outcome in TELLING else "dim")],
+        [span for index, score in enumerate(scores) for span in _score_spans(metric, score, style, index)],
     ]
     return Row(cells, _metric_record(case, metric))
 
 
-def _held(case: CaseResult, metric: MetricVerdict, look: Look) -> str:
+def _held(case: CaseResult, metric: MetricVerdict, style: TextStyle) -> str:
     is_figure = metric.score is not None and metric.threshold is None
-    return _figure(metric, metric.score or 0.0) if is_figure else held_text(case, metric, look.marks)
+    return _figure(metric, metric.score or 0.0) if is_figure else held_text(case, metric, style.marks)
 
 
 def _figure(metric: MetricVerdict, value: float) -> str:
@@ -166,11 +166,13 @@ def _figure(metric: MetricVerdict, value: float) -> str:
     return metric.text_of(value)
 
 
-def _score_spans(metric: MetricVerdict, score: MetricScore | None, look: Look, index: int) -> list[TextSpan]:
+def _score_spans(
+    metric: MetricVerdict, score: MetricScore | None, style: TextStyle, index: int
+) -> list[TextSpan]:
     gap = [TextSpan(" ")] if index else []
     if score is None or score.value is None:
         has_failed = score is not None and score.failure is not None
-        return [*gap, TextSpan(look.marks.outcome(Outcome.ERROR) if has_failed else look.marks.rest, "dim")]
+        return [*gap, TextSpan(style.marks.outcome(Outcome.ERROR) if has_failed else style.marks.rest, "dim")]
     misses = metric.gate and metric.threshold is not None and score.value < metric.threshold
     return [*gap, TextSpan(_figure(metric, score.value), "bad" if misses else "dim")]
 
@@ -187,8 +189,8 @@ def _metric_record(case: CaseResult, metric: MetricVerdict) -> tuple[str, ...]:
 # --- trials ----------------------------------------------------------------------------------------------------------
 
 
-def _trials(view: StoredCase, look: Look) -> Iterator[Block]:
-    everything = look.verbose or bool(view.trials)
+def _trials(view: StoredCase, style: TextStyle) -> Iterator[Block]:
+    everything = style.verbose or bool(view.trials)
     passed_left = len(view.case.trials) if everything else _MOST_PASSED
     hidden = 0
     earlier: list[tuple[int, list[TrialEvidence]]] = []
@@ -199,12 +201,12 @@ def _trials(view: StoredCase, look: Look) -> Iterator[Block]:
         passed_left -= is_passed
         hidden += not is_drawn
         like = _trial_with(evidence, earlier) if is_drawn and not everything else None
-        yield from _trial(view, trial, evidence, look, is_drawn=is_drawn, like=like)
+        yield from _trial(view, trial, evidence, style, is_drawn=is_drawn, like=like)
         if is_drawn and len(earlier) < _MOST_COMPARED:
             earlier.append((trial.number, evidence))
     if hidden:
-        sign = look.marks.trial(Outcome.PASSED)
-        text = f"{sign} {look.marks.cut} {hidden} more that passed (-v: all, --trial N: one)"
+        sign = style.marks.trial(Outcome.PASSED)
+        text = f"{sign} {style.marks.cut} {hidden} more that passed (-v: all, --trial N: one)"
         yield Line([TextSpan(text, "dim")])
         yield Gap()
 
@@ -218,7 +220,7 @@ def _trial(
     view: StoredCase,
     trial: TrialView,
     evidence: list[TrialEvidence],
-    look: Look,
+    style: TextStyle,
     *,
     is_drawn: bool,
     like: int | None,
@@ -228,11 +230,11 @@ def _trial(
     facts = trial.facts()
     record = ("TRIAL", str(trial.number + 1), case.outcome.value, *facts)
     if is_drawn:
-        sign = TextSpan(look.marks.trial(case.outcome), outcome_role(case.outcome))
+        sign = TextSpan(style.marks.trial(case.outcome), outcome_role(case.outcome))
         likeness = [f"like trial {like + 1}"] if like is not None else []
         rest = [TextSpan(fact, "dim") for fact in [*facts, *likeness]]
         yield Line(
-            [sign, *join_with_dots([TextSpan(f" trial {trial.number + 1}", "strong"), *rest], look)],
+            [sign, *join_with_dots([TextSpan(f" trial {trial.number + 1}", "strong"), *rest], style)],
             record=record,
         )
     else:
@@ -259,8 +261,8 @@ def _trial_notes(trial: TrialView, reason: str) -> Iterator[Line]:
 # --- scorings --------------------------------------------------------------------------------------------------------
 
 
-def _scorings(view: StoredCase, look: Look) -> Iterator[Block]:
-    rows = [_scoring_row(judged, look, is_shown=judged.number == view.judging) for judged in view.history]
+def _scorings(view: StoredCase, style: TextStyle) -> Iterator[Block]:
+    rows = [_scoring_row(judged, style, is_shown=judged.number == view.judging) for judged in view.history]
     if len(rows) == 1:
         yield Record(rows[0].record)
         return
@@ -268,20 +270,20 @@ def _scorings(view: StoredCase, look: Look) -> Iterator[Block]:
     yield Table([*(Column() for _ in range(3)), Column(wraps=True)], rows, indent=2)
 
 
-def _scoring_row(judged: Judged, look: Look, *, is_shown: bool) -> Row:
+def _scoring_row(judged: Judged, style: TextStyle, *, is_shown: bool) -> Row:
     outcome = judged.case.outcome
     scored = [
         metric
         for metric in judged.case.metrics.values()
         if metric.gate and (metric.score is not None or metric.outcome is Outcome.ERROR)
     ]
-    scores = [TextSpan(f"{metric.name} {held_text(judged.case, metric, look.marks)}") for metric in scored]
+    scores = [TextSpan(f"{metric.name} {held_text(judged.case, metric, style.marks)}") for metric in scored]
     criteria = [TextSpan(f"criteria from {judged.criteria}", "dim")] if judged.criteria else []
     cells: list[Spans] = [
         [TextSpan(str(judged.number), "strong" if is_shown else "dim")],
-        [TextSpan(f"{look.marks.outcome(outcome)} {WORDS[outcome]}", outcome_role(outcome))],
+        [TextSpan(f"{style.marks.outcome(outcome)} {WORDS[outcome]}", outcome_role(outcome))],
         [TextSpan(when(judged.created_at), "dim")],
-        [*join_with_dots([*criteria, *scores], look)],
+        [*join_with_dots([*criteria, *scores], style)],
     ]
     fields = [score_field(judged.case, metric) for metric in scored]
     source = f"criteria={judged.criteria}" if judged.criteria else ""

@@ -91,12 +91,12 @@ class TrialView:
 def attempt_lines(earlier: Sequence[Trial]) -> list[str]:
     """Return one line for each attempt before the last one."""
     return [
-        f"attempt {number} of {len(earlier) + 1}: {_why_again(trial)}"
+        f"attempt {number} of {len(earlier) + 1}: {_retry_reason(trial)}"
         for number, trial in enumerate(earlier, 1)
     ]
 
 
-def _why_again(trial: Trial) -> str:
+def _retry_reason(trial: Trial) -> str:
     if trial.failure is not None:
         return trial.failure.cause
     return (

@@ -15,11 +15,11 @@ from proctor.reports.content.text_blocks import (
     Column,
     Gap,
     Line,
-    Look,
     Record,
     Row,
     Table,
     TextSpan,
+    TextStyle,
     outcome_role,
 )
 from proctor.reports.plain import write_blocks
@@ -69,29 +69,29 @@ def summary(changes: RescoringChanges) -> str:
     return f"{cases} came out differently than in scoring {changes.before}"
 
 
-def change_blocks(changes: RescoringChanges, look: Look) -> Iterator[Block]:
+def change_blocks(changes: RescoringChanges, style: TextStyle) -> Iterator[Block]:
     """Return the changes as blocks; a table for people names the first `MOST_CHANGES` cases."""
     sentence = summary(changes)
     yield Line([TextSpan(f"scoring {changes.now}", "strong"), TextSpan(": "), TextSpan(sentence)])
     changed_cases = list(changes.changed.items())
-    most = len(changed_cases) if look.verbose else MOST_CHANGES
+    most = len(changed_cases) if style.verbose else MOST_CHANGES
     columns = [*(Column() for _ in range(3)), Column(wraps=True), Column(wraps=True)]
-    yield Table(columns, [_row(changes, position, look) for position, _ in changed_cases[:most]], indent=2)
+    yield Table(columns, [_row(changes, position, style) for position, _ in changed_cases[:most]], indent=2)
     for position, _ in changed_cases[most:]:
-        yield Record(_row(changes, position, look).record)
+        yield Record(_row(changes, position, style).record)
     if len(changed_cases) > most:
         yield Line(
-            [TextSpan(f"{look.marks.cut} {len(changed_cases) - most} more (-v: all)", "dim")], indent=2
+            [TextSpan(f"{style.marks.cut} {len(changed_cases) - most} more (-v: all)", "dim")], indent=2
         )
     yield Record(("JUDGING", str(changes.now), sentence))
     yield Gap()
 
 
-def _row(changes: RescoringChanges, position: int, look: Look) -> Row:
+def _row(changes: RescoringChanges, position: int, style: TextStyle) -> Row:
     case = changes.run.cases[position]
     before, now = changes.changed[position]
     scores = [
-        (metric.name, held_text(case, metric, look.marks))
+        (metric.name, held_text(case, metric, style.marks))
         for metric in case.metrics.values()
         if metric.gate and (metric.score is not None or metric.outcome is Outcome.ERROR)
     ]
@@ -99,9 +99,9 @@ def _row(changes: RescoringChanges, position: int, look: Look) -> Row:
     fields = (f"{name}={score.replace(' of ', '/').replace(' ', '')}" for name, score in scores)
     return Row(
         [
-            [TextSpan(f"{look.marks.outcome(before)} {WORDS[before]}", outcome_role(before))],
-            [TextSpan(look.marks.arrow, "dim")],
-            [TextSpan(f"{look.marks.outcome(now)} {WORDS[now]}", outcome_role(now))],
+            [TextSpan(f"{style.marks.outcome(before)} {WORDS[before]}", outcome_role(before))],
+            [TextSpan(style.marks.arrow, "dim")],
+            [TextSpan(f"{style.marks.outcome(now)} {WORDS[now]}", outcome_role(now))],
             [TextSpan(case.eval_id, "strong", is_data=True)],
             [TextSpan(reason, is_data=True, is_prose=True)],
         ],

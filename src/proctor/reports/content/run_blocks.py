@@ -38,13 +38,13 @@ from proctor.reports.content.text_blocks import (
     Fact,
     Gap,
     Line,
-    Look,
     Note,
     Record,
     Row,
     Spans,
     Table,
     TextSpan,
+    TextStyle,
     Verdict,
     join_with_dots,
 )
@@ -60,64 +60,64 @@ _SCORED = {Outcome.PASSED, Outcome.FAILED, Outcome.INCONCLUSIVE}
 
 IsListed = Callable[[CaseResult], bool]
 """Whether a report lists a case."""
-ListCases = Callable[[RunResult, Digest, Look, IsListed], Iterator[Block]]
+ListCases = Callable[[RunResult, Digest, TextStyle, IsListed], Iterator[Block]]
 """Returns the cases of a run as blocks; all of them go into the digest."""
 
 
 def report_blocks(
-    runs: Sequence[RunResult], options: ReportOptions, list_cases: ListCases, look: Look
+    runs: Sequence[RunResult], options: ReportOptions, list_cases: ListCases, style: TextStyle
 ) -> Iterator[Block]:
     """Return the report of one run, or of several side by side and then what each agent did not pass."""
     yield Gap()
     if options.note:
         yield Record(("EMPTY", options.note))
     if len(runs) == 1:
-        yield from run_blocks(runs[0], list_cases, look)
+        yield from run_blocks(runs[0], list_cases, style)
     elif len(runs) > 1:
-        yield from _several_runs(runs, options, list_cases, look)
+        yield from _several_runs(runs, options, list_cases, style)
     yield Gap()
 
 
 def run_blocks(
-    run: RunResult, list_cases: ListCases, look: Look, is_listed: IsListed = lambda _: True
+    run: RunResult, list_cases: ListCases, style: TextStyle, is_listed: IsListed = lambda _: True
 ) -> Iterator[Block]:
     """Return the report of one run."""
     digest = Digest()
-    yield from head_blocks(run, look)
-    yield from list_cases(run, digest, look, is_listed)
-    yield from end_blocks(run, digest, look)
+    yield from head_blocks(run, style)
+    yield from list_cases(run, digest, style, is_listed)
+    yield from end_blocks(run, digest, style)
 
 
 def _several_runs(
-    runs: Sequence[RunResult], options: ReportOptions, list_cases: ListCases, look: Look
+    runs: Sequence[RunResult], options: ReportOptions, list_cases: ListCases, style: TextStyle
 ) -> Iterator[Block]:
     from proctor.reports.content.agent_matrix import line_up, matrix_blocks, names_to_list
 
     rows = line_up(runs)
-    yield from matrix_blocks(runs, rows, look, only_different=options.only_different)
+    yield from matrix_blocks(runs, rows, style, only_different=options.only_different)
     names = names_to_list(rows, only_different=options.only_different)
 
     def is_listed(case: CaseResult) -> bool:
-        return (case.eval_set_id, case.eval_id) in names and (look.verbose or not case.passed)
+        return (case.eval_set_id, case.eval_id) in names and (style.verbose or not case.passed)
 
     for run in runs:
         yield Gap()
-        yield from run_blocks(run, list_cases, look, is_listed)
+        yield from run_blocks(run, list_cases, style, is_listed)
 
 
 # --- the head: the agent, the eval sets and their criteria ---------------------------------------------------------------
 
 
-def head_blocks(run: RunResult, look: Look) -> Iterator[Block]:
+def head_blocks(run: RunResult, style: TextStyle) -> Iterator[Block]:
     """Return the agent, the eval sets and their criteria, and the metrics that were left out."""
-    yield agent_fact(run, look)
-    yield from set_blocks(run, look)
+    yield agent_fact(run, style)
+    yield from set_blocks(run, style)
 
 
-def agent_fact(run: RunResult, look: Look) -> Fact:
+def agent_fact(run: RunResult, style: TextStyle) -> Fact:
     """Return the agent, the eval set or how many there are, the number of cases and trials, and the criteria of one set."""
-    trials = runs_text(run.sets, run.num_runs, look.marks)
-    times = f" {look.marks.times} {trials}" if trials else ""
+    trials = runs_text(run.sets, run.num_runs, style.marks)
+    times = f" {style.marks.times} {trials}" if trials else ""
     cases = count_text(sum(one.cases for one in run.sets) or len(run.cases), "case")
     one_set = run.sets[0] if len(run.sets) == 1 else None
     parts: list[Spans] = [
@@ -129,10 +129,10 @@ def agent_fact(run: RunResult, look: Look) -> Fact:
     return Fact("agent", parts, ("RUN", run.agent, f"cases={len(run.cases)}", f"runs={trials or 1}"))
 
 
-def set_blocks(run: RunResult, look: Look) -> Iterator[Block]:
+def set_blocks(run: RunResult, style: TextStyle) -> Iterator[Block]:
     """Return each eval set with its criteria if there are several, and the metrics that were left out."""
     names = summary.set_names(run.sets)
-    rows = [_set_row(run, name, one, look) for name, one in zip(names, run.sets, strict=True)]
+    rows = [_set_row(run, name, one, style) for name, one in zip(names, run.sets, strict=True)]
     columns = [Column(wraps=True), Column(right=True), Column(wraps=True), Column(wraps=True)]
     yield from _first_rows(columns, rows, _MOST_SETS if len(rows) > 1 else 0)
     left_out = summary.left_out(run)
@@ -151,9 +151,9 @@ def _rule(one: SetSummary) -> Spans:
     return [TextSpan(rule_text(one.rule), "dim")] if one.rule and not one.failure else []
 
 
-def _set_row(run: RunResult, name: str, one: SetSummary, look: Look) -> Row:
+def _set_row(run: RunResult, name: str, one: SetSummary, style: TextStyle) -> Row:
     source = summary.config_source(one)
-    runs = f" {look.marks.times} {one.num_runs}" if one.num_runs > 1 else ""
+    runs = f" {style.marks.times} {one.num_runs}" if one.num_runs > 1 else ""
     count = [TextSpan(f"{one.cases}{runs}", "dim")]
     cells = [[TextSpan(name, is_data=True)], count, _criteria(one), _rule(one)]
     if one.failure:
@@ -185,24 +185,24 @@ def _first_rows(columns: Sequence[Column], rows: Sequence[Row], most: int) -> It
 # --- a case with its reason, its warnings and its evidence ---------------------------------------------------------------
 
 
-def cases_in_order(run: RunResult, digest: Digest, look: Look, is_listed: IsListed) -> Iterator[Block]:
+def cases_in_order(run: RunResult, digest: Digest, style: TextStyle, is_listed: IsListed) -> Iterator[Block]:
     """Return the cases in the order of the sets."""
     for case in run.cases:
         digest.add(case)
         if is_listed(case):
-            yield from result_blocks(case, look)
+            yield from result_blocks(case, style)
 
 
-def result_blocks(case: CaseResult, look: Look, *, has_evidence: bool = True) -> Iterator[Block]:
+def result_blocks(case: CaseResult, style: TextStyle, *, has_evidence: bool = True) -> Iterator[Block]:
     """Return a case with its outcome, reason and warnings, and its evidence if it did not pass."""
     spans = [
-        outcome_span(case.outcome, look),
+        outcome_span(case.outcome, style),
         TextSpan("  "),
         TextSpan(f"{case.eval_set_id}/", "dim", is_data=True),
         TextSpan(case.eval_id, "strong", is_data=True),
     ]
     if is_repeated(case):
-        spans += [TextSpan("  "), *strip_spans(case, look)]
+        spans += [TextSpan("  "), *strip_spans(case, style)]
     yield Line(spans, record=_case_record(case))
     if reason := reason_of(case):
         yield Line([TextSpan(reason, is_data=True, is_prose=True)], 4, (f"{_INDENT}reason: {reason}",))
@@ -214,28 +214,28 @@ def result_blocks(case: CaseResult, look: Look, *, has_evidence: bool = True) ->
         )
     yield from warning_lines(case)
     if is_repeated(case):
-        yield Fact("trials", [[TextSpan(rate_sentence(case, look.marks), "dim")]], indent=4)
-    if look.verbose or (has_evidence and case.outcome in TELLING):
+        yield Fact("trials", [[TextSpan(rate_sentence(case, style.marks), "dim")]], indent=4)
+    if style.verbose or (has_evidence and case.outcome in TELLING):
         from proctor.reports.evidence.case_evidence import evidence_block
 
-        if scores := [*_other_scores(case, look)]:
+        if scores := [*_other_scores(case, style)]:
             yield Fact("scores", scores, indent=4)
-        yield evidence_block(case, full=look.verbose, longest_call=look.longest_call)
+        yield evidence_block(case, full=style.verbose, longest_call=style.longest_call)
 
 
-def outcome_span(outcome: Outcome, look: Look) -> TextSpan:
+def outcome_span(outcome: Outcome, style: TextStyle) -> TextSpan:
     """Return the sign and the word of an outcome."""
-    return TextSpan(f"{_sign(outcome, look)} {WORDS[outcome]}", OUTCOME_ROLES.get(outcome, "dim"))
+    return TextSpan(f"{_sign(outcome, style)} {WORDS[outcome]}", OUTCOME_ROLES.get(outcome, "dim"))
 
 
-def _sign(outcome: Outcome, look: Look) -> str:
-    return look.marks.outcomes.get(outcome, look.marks.rest)
+def _sign(outcome: Outcome, style: TextStyle) -> str:
+    return style.marks.outcomes.get(outcome, style.marks.rest)
 
 
-def strip_spans(case: CaseResult, look: Look) -> Iterator[TextSpan]:
+def strip_spans(case: CaseResult, style: TextStyle) -> Iterator[TextSpan]:
     """Return one sign for each trial, or counts if there are many."""
-    roles = {look.marks.trial(outcome): role for outcome, role in OUTCOME_ROLES.items()}
-    for sign in look.marks.strip([trial.outcome for trial in case.trials]):
+    roles = {style.marks.trial(outcome): role for outcome, role in OUTCOME_ROLES.items()}
+    for sign in style.marks.strip([trial.outcome for trial in case.trials]):
         yield TextSpan(sign, roles.get(sign, "dim"))
 
 
@@ -266,33 +266,33 @@ def _has_field(metric: MetricVerdict) -> bool:
     )
 
 
-def _other_scores(case: CaseResult, look: Look) -> Iterator[Spans]:
+def _other_scores(case: CaseResult, style: TextStyle) -> Iterator[Spans]:
     """Return the scores that the reason does not name, with their thresholds."""
     reason = reason_of(case)
     for metric in case.metrics.values():
         if metric.gate and metric.outcome in _SCORED and metric.name not in reason:
             role = "dim" if metric.outcome is Outcome.PASSED else OUTCOME_ROLES[metric.outcome]
-            yield [TextSpan(f"{metric.name} {held_text(case, metric, look.marks)}", role)]
+            yield [TextSpan(f"{metric.name} {held_text(case, metric, style.marks)}", role)]
 
 
 # --- the end: what could not be run, the figures of all cases, and the verdict --------------------------------------------
 
 
-def end_blocks(run: RunResult, digest: Digest, look: Look) -> Iterator[Block]:
+def end_blocks(run: RunResult, digest: Digest, style: TextStyle) -> Iterator[Block]:
     """Return the sets that could not be run, the warnings, the figures of all cases, and the verdict."""
     for name, cause in broken_sets(run):
         text = f"could not be run: {cause}"
-        line = f"{_sign(Outcome.ERROR, look)} error  {name} {text}"
+        line = f"{_sign(Outcome.ERROR, style)} error  {name} {text}"
         yield Line([TextSpan(line, "error")], record=("ERROR", name, text))
         yield Gap()
     if run.failure is not None:  # a terminal shows it on stderr
         yield Record(("ERROR", run.failure.cause))
     for warning in digest.warnings(run):
         yield Note("warning", warning, "warning", is_data=True)
-    yield from rate_facts(run, look)
-    yield from figure_blocks(run, digest, look)
+    yield from rate_facts(run, style)
+    yield from figure_blocks(run, digest, style)
     yield Gap()
-    yield verdict_block(run, digest, look)
+    yield verdict_block(run, digest, style)
 
 
 def broken_sets(run: RunResult) -> Iterator[tuple[str, str]]:
@@ -302,11 +302,11 @@ def broken_sets(run: RunResult) -> Iterator[tuple[str, str]]:
             yield name, one.failure.cause
 
 
-def problem_table(run: RunResult, cases: Iterable[CaseResult], look: Look) -> Table:
+def problem_table(run: RunResult, cases: Iterable[CaseResult], style: TextStyle) -> Table:
     """Return the sets that could not be run, the failure of the run, and these cases, with their reasons."""
     broken = [(name, "set", cause) for name, cause in broken_sets(run)]
     broken += [(run.agent, "run", run.failure.cause)] if run.failure else []
-    sign = _sign(Outcome.ERROR, look)
+    sign = _sign(Outcome.ERROR, style)
     rows = [
         Row(
             [
@@ -318,17 +318,17 @@ def problem_table(run: RunResult, cases: Iterable[CaseResult], look: Look) -> Ta
         )
         for name, what, cause in broken
     ]
-    rows += [_problem_row(case, look) for case in cases]
+    rows += [_problem_row(case, style) for case in cases]
     return Table([Column("outcome"), Column("case"), Column("reason"), Column("trials")], rows)
 
 
-def _problem_row(case: CaseResult, look: Look) -> Row:
+def _problem_row(case: CaseResult, style: TextStyle) -> Row:
     reason, word = reason_of(case), WORDS[case.outcome]
     return Row([
-        [outcome_span(case.outcome, look)],
+        [outcome_span(case.outcome, style)],
         [TextSpan(f"{case.eval_set_id}/{case.eval_id}", is_data=True)],
         [TextSpan(reason, is_data=True, is_prose=True)] if reason not in {"", word} else [],
-        [TextSpan(rate_sentence(case, look.marks))] if is_repeated(case) else [],
+        [TextSpan(rate_sentence(case, style.marks))] if is_repeated(case) else [],
     ])  # fmt: skip
 
 
@@ -338,21 +338,23 @@ def run_facts(run: RunResult) -> Iterator[Fact]:
         yield Fact("run", [[TextSpan(run.run_id, is_data=True)]])
 
 
-def rate_facts(run: RunResult, look: Look) -> Iterator[Fact]:
+def rate_facts(run: RunResult, style: TextStyle) -> Iterator[Fact]:
     """Return how many cases passed, unless there is only one."""
-    yield from _facts("pass rate", [*filter(None, [summary.rate(run, look.marks)])])
+    yield from _facts("pass rate", [*filter(None, [summary.rate(run, style.marks)])])
 
 
-def figure_blocks(run: RunResult, digest: Digest, look: Look, *, has_means: bool = False) -> Iterator[Block]:
+def figure_blocks(
+    run: RunResult, digest: Digest, style: TextStyle, *, has_means: bool = False
+) -> Iterator[Block]:
     """Return the statistics of repeats, durations, usage, costs and judges; `has_means`: the means of single trials, too."""
     added_texts = [f"until decided: {text}" for text in [added_text(run, digest.repeats.trials)] if text]
     yield from _facts("trials", added_texts, "ADDED", *added_texts)
     if digest.is_repeated:
-        yield from _repeat_blocks(digest.repeats, summary.rules(run.sets), look)
+        yield from _repeat_blocks(digest.repeats, summary.rules(run.sets), style)
     if digest.is_repeated or has_means:
-        yield from _mean_facts(digest, look)
+        yield from _mean_facts(digest, style)
     at_fault = summary.fault_fields(digest.whose_fault)
-    yield from _facts("faults", summary.fault_texts(digest.whose_fault, look.marks), "AT-FAULT", *at_fault)
+    yield from _facts("faults", summary.fault_texts(digest.whose_fault, style.marks), "AT-FAULT", *at_fault)
     figures, spent = digest.figures(), summary.money_of(run)
     yield from _facts("figures", figures, "FIGURES", ", ".join(figures))
     yield from _facts("duration", [*_durations(run)])
@@ -380,61 +382,63 @@ def badge_facts(badges: Mapping[str, str]) -> Iterator[Fact]:
         yield Fact("judge", [[TextSpan(name, "dim", is_data=True)], [state]], ("JUDGE", name, badge))
 
 
-def _repeat_blocks(repeats: Repeats, rules: Sequence[TrialRule | None], look: Look) -> Iterator[Block]:
+def _repeat_blocks(repeats: Repeats, rules: Sequence[TrialRule | None], style: TextStyle) -> Iterator[Block]:
     """Return pass^k and pass@k of all cases, and the same for each eval set."""
     if figures := [*repeat_figures(repeats, rules)]:
-        yield Fact("repeats", [_mean_spans(name, mean, look) for name, mean in figures])
-    rows = [_repeats_row(name, one, rules, look) for name, one in repeated_sets(repeats).items()]
+        yield Fact("repeats", [_mean_spans(name, mean, style) for name, mean in figures])
+    rows = [_repeats_row(name, one, rules, style) for name, one in repeated_sets(repeats).items()]
     yield from _first_rows([Column(wraps=True), Column(wraps=True)], rows, _MOST_SETS)
-    yield Record(("REPEATS", *_repeat_fields(repeats, rules, look)))
+    yield Record(("REPEATS", *_repeat_fields(repeats, rules, style)))
 
 
-def _mean_facts(digest: Digest, look: Look) -> Iterator[Fact]:
+def _mean_facts(digest: Digest, style: TextStyle) -> Iterator[Fact]:
     if means := means_of(digest.repeats, digest.gating):
-        fields = (f"{name}={_mean_field(mean, digest.repeats, look)}" for name, mean in means.items())
-        parts = [_mean_parts(name, mean, digest.repeats, look) for name, mean in means.items()]
+        fields = (f"{name}={_mean_field(mean, digest.repeats, style)}" for name, mean in means.items())
+        parts = [_mean_parts(name, mean, digest.repeats, style) for name, mean in means.items()]
         yield Fact("means", parts, ("MEANS", *fields))
 
 
-def _mean_parts(metric: str, mean: Mean, of: Repeats, look: Look) -> Spans:
+def _mean_parts(metric: str, mean: Mean, of: Repeats, style: TextStyle) -> Spans:
     cases = f" ({mean.cases:,} of {count_text(of.cases, 'case')})" if mean.cases < of.cases else ""
     return [
         TextSpan(metric, "dim", is_data=True),
-        TextSpan(f" {mean_text(mean, look.marks)}"),
+        TextSpan(f" {mean_text(mean, style.marks)}"),
         TextSpan(cases, "dim"),
     ]
 
 
-def _repeats_row(eval_set_id: str, repeats: Repeats, rules: Sequence[TrialRule | None], look: Look) -> Row:
+def _repeats_row(
+    eval_set_id: str, repeats: Repeats, rules: Sequence[TrialRule | None], style: TextStyle
+) -> Row:
     flaky = [[TextSpan(f"{repeats.flaky} {FLAKY}", "warning")]] if repeats.flaky else []
-    figures = (_mean_spans(name, mean, look) for name, mean in repeat_figures(repeats, rules))
-    record = ("REPEATS", f"set={eval_set_id}", *_repeat_fields(repeats, rules, look))
-    spans = [*join_with_dots([*flaky, *figures], look)] or [TextSpan("steady")]
+    figures = (_mean_spans(name, mean, style) for name, mean in repeat_figures(repeats, rules))
+    record = ("REPEATS", f"set={eval_set_id}", *_repeat_fields(repeats, rules, style))
+    spans = [*join_with_dots([*flaky, *figures], style)] or [TextSpan("steady")]
     return Row([[TextSpan(eval_set_id, is_data=True)], spans], record)
 
 
-def _repeat_fields(repeats: Repeats, rules: Sequence[TrialRule | None], look: Look) -> Iterator[str]:
+def _repeat_fields(repeats: Repeats, rules: Sequence[TrialRule | None], style: TextStyle) -> Iterator[str]:
     yield f"flaky={repeats.flaky}/{repeats.cases}"
     for name, mean in repeat_figures(repeats, rules):
-        yield f"{name}={_mean_field(mean, repeats, look)}"
+        yield f"{name}={_mean_field(mean, repeats, style)}"
 
 
-def _mean_spans(name: str, mean: Mean, look: Look) -> Spans:
-    return [TextSpan(name, "dim", is_data=True), TextSpan(f" {mean_text(mean, look.marks)}")]
+def _mean_spans(name: str, mean: Mean, style: TextStyle) -> Spans:
+    return [TextSpan(name, "dim", is_data=True), TextSpan(f" {mean_text(mean, style.marks)}")]
 
 
-def _mean_field(mean: Mean, of: Repeats, look: Look) -> str:
-    return f"{mean_text(mean, look.marks).replace(' ', '')}({mean.cases}/{of.cases})"
+def _mean_field(mean: Mean, of: Repeats, style: TextStyle) -> str:
+    return f"{mean_text(mean, style.marks).replace(' ', '')}({mean.cases}/{of.cases})"
 
 
-def verdict_block(run: RunResult, digest: Digest, look: Look) -> Verdict:
+def verdict_block(run: RunResult, digest: Digest, style: TextStyle) -> Verdict:
     """Return the verdict of a run."""
     sentence = summary.verdict_sentence(run, flaky=digest.repeats.flaky)
     took = f"duration={summary.duration(run.duration)}" if run.duration else ""
     judged = run.judging_duration
     record = (
-        "VERDICT", sentence, summary.rate(run, look.marks), took,
+        "VERDICT", sentence, summary.rate(run, style.marks), took,
         f"judged_in={summary.duration(judged)}" if judged is not None else "", run.run_id and f"run={run.run_id}",
     )  # fmt: skip
     role = OUTCOME_ROLES.get(run.outcome, "dim")
-    return Verdict(_sign(run.outcome, look), sentence, role, record, data=run.stopped_by)
+    return Verdict(_sign(run.outcome, style), sentence, role, record, data=run.stopped_by)

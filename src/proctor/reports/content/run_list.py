@@ -18,12 +18,12 @@ from proctor.reports.content.text_blocks import (
     Column,
     Gap,
     Line,
-    Look,
     Record,
     Row,
     Spans,
     Table,
     TextSpan,
+    TextStyle,
     join_with_dots,
     outcome_role,
 )
@@ -128,11 +128,11 @@ _COLUMNS = {
 _SHORT_BELOW = 92
 
 
-def run_list_blocks(runs: Sequence[ListedRun], more: int, look: Look) -> Iterator[Block]:
+def run_list_blocks(runs: Sequence[ListedRun], more: int, style: TextStyle) -> Iterator[Block]:
     """Return the list as blocks, newest run first; `more` is how many there are beyond these."""
-    names = _column_names(runs, look)
+    names = _column_names(runs, style)
     columns = [_column(name) for name in names]
-    rows = [_cells(entry, look) for entry in runs]
+    rows = [_cells(entry, style) for entry in runs]
     yield Gap()
     yield Table(
         columns,
@@ -143,16 +143,16 @@ def run_list_blocks(runs: Sequence[ListedRun], more: int, look: Look) -> Iterato
     if more:
         texts.append(f"{len(runs)} of {len(runs) + more:,} runs: --limit 0 lists all")
         yield Record(("MORE", f"{more} runs", "(--limit 0 lists all)"))
-    yield Line([*join_with_dots([TextSpan(text, "dim") for text in texts], look)])
+    yield Line([*join_with_dots([TextSpan(text, "dim") for text in texts], style)])
     yield Gap()
 
 
-def _column_names(runs: Sequence[ListedRun], look: Look) -> list[str]:
+def _column_names(runs: Sequence[ListedRun], style: TextStyle) -> list[str]:
     has = {
         "cost": any(entry.run.summary.spent for entry in runs),
         "name": any(entry.annotation.name or entry.annotation.starred for entry in runs),
     }
-    return [name for name, least in _COLUMNS.items() if look.width >= least and has.get(name, True)]
+    return [name for name, least in _COLUMNS.items() if style.width >= least and has.get(name, True)]
 
 
 def _column(name: str) -> Column:
@@ -160,19 +160,19 @@ def _column(name: str) -> Column:
     return Column(heading, right=name in {"cases", "took", "cost"}, is_cut=name in {"agent", "sets", "name"})
 
 
-def _cells(entry: ListedRun, look: Look) -> dict[str, Spans]:
+def _cells(entry: ListedRun, style: TextStyle) -> dict[str, Spans]:
     run, summary = entry.run, entry.run.summary
-    trials = f" {look.marks.times} {run.num_runs}" if run.num_runs > 1 else ""
+    trials = f" {style.marks.times} {run.num_runs}" if run.num_runs > 1 else ""
     return {
-        "": [_state_span(run, look)],
+        "": [_state_span(run, style)],
         "run": [TextSpan(entry.short, "strong")],
         "name": [TextSpan(_name_text(entry.annotation), is_data=True)],
-        "began": [TextSpan(_began(run.created_at, short=look.width < _SHORT_BELOW), "dim")],
+        "began": [TextSpan(_began(run.created_at, short=style.width < _SHORT_BELOW), "dim")],
         "agent": [TextSpan(run.agent, is_data=True)],
         "sets": [TextSpan(", ".join(run.sets), is_data=True)],
         "cases": [TextSpan(f"{run.cases}{trials}")],
         "counts": [
-            TextSpan(f"{'  ' if index else ''}{count} {look.marks.outcome(outcome)}", outcome_role(outcome))
+            TextSpan(f"{'  ' if index else ''}{count} {style.marks.outcome(outcome)}", outcome_role(outcome))
             for index, (outcome, count) in enumerate(outcome_counts(run))
         ]
         + ([TextSpan(f"  {unread_sets_text(len(run.unread_sets))}", "error")] if run.unread_sets else [])
@@ -188,13 +188,13 @@ def _name_text(annotation: RunAnnotation) -> str:
     return " ".join(filter(None, ["*" if annotation.starred else "", annotation.name]))
 
 
-def _state_span(run: RunRecord, look: Look) -> TextSpan:
+def _state_span(run: RunRecord, style: TextStyle) -> TextSpan:
     outcome = run.summary.outcome
     if run.state is RunState.RUNNING:
-        return TextSpan(f"{look.marks.cut} {state_text(run)}", "active")
+        return TextSpan(f"{style.marks.cut} {state_text(run)}", "active")
     if run.state is not RunState.FINISHED or outcome is None:
-        return TextSpan(f"{look.marks.rest} {state_text(run)}", "dim")
-    return TextSpan(f"{look.marks.outcome(outcome)} {state_text(run)}", outcome_role(outcome))
+        return TextSpan(f"{style.marks.rest} {state_text(run)}", "dim")
+    return TextSpan(f"{style.marks.outcome(outcome)} {state_text(run)}", outcome_role(outcome))
 
 
 def _began(seconds: float, *, short: bool) -> str:
@@ -246,7 +246,7 @@ def write_run_header(
     write_blocks(partial(_header_blocks, entry, judging), out, options)
 
 
-def _header_blocks(entry: ListedRun, judging: int, look: Look) -> Iterator[Block]:
+def _header_blocks(entry: ListedRun, judging: int, style: TextStyle) -> Iterator[Block]:
     run = entry.run
     began = when(run.created_at)
     parts = [
@@ -262,4 +262,4 @@ def _header_blocks(entry: ListedRun, judging: int, look: Look) -> Iterator[Block
     ]
     yield Gap()
     spans = [TextSpan(text, "dim") for text in (f"run {entry.short}", began, *parts) if text]
-    yield Line([*join_with_dots(spans, look)], record=("KEPT", run.run_id, began, *parts))
+    yield Line([*join_with_dots(spans, style)], record=("KEPT", run.run_id, began, *parts))

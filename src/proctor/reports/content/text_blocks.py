@@ -188,7 +188,7 @@ def outcome_role(outcome: Outcome) -> Role:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class TextStyle:
     """The properties of a form that the text depends on."""
 
     marks: Marks = ASCII
@@ -378,7 +378,7 @@ class Evidence:
 
 
 Block = Line | Record | Gap | Fact | Note | Reason | CaseGroup | Table | Verdict | Code | Evidence
-BuildBlocks = Callable[[Look], Iterable[Block]]
+BuildBlocks = Callable[[TextStyle], Iterable[Block]]
 
 
 def text_line(text: str, indent: int = 0, role: Role = "") -> Line:
@@ -391,9 +391,9 @@ def text_table(columns: Sequence[Column], rows: Sequence[Sequence[str]], indent:
     return Table(columns, [Row([[TextSpan(text)] for text in row]) for row in rows], indent)
 
 
-def join_with_dots(parts: Iterable[TextSpan | Spans], look: Look) -> Iterator[TextSpan]:
+def join_with_dots(parts: Iterable[TextSpan | Spans], style: TextStyle) -> Iterator[TextSpan]:
     """Return parts with dots between them."""
     for index, part in enumerate(parts):
         if index:
-            yield TextSpan(f" {look.marks.dot} ", "dim")
+            yield TextSpan(f" {style.marks.dot} ", "dim")
         yield from [part] if isinstance(part, TextSpan) else part

@@ -31,7 +31,7 @@ from proctor.reports.content.run_blocks import (
     verdict_block,
 )
 from proctor.reports.content.symbols import UNICODE
-from proctor.reports.content.text_blocks import Look, Table
+from proctor.reports.content.text_blocks import Table, TextStyle
 from proctor.reports.evidence.case_evidence import evidence_block
 from proctor.reports.formats import markdown_text as markdown
 from proctor.reports.formats.markdown_blocks import diff_lines, markdown_of, table_of, table_rows
@@ -45,7 +45,7 @@ MOST = 50
 MOST_RUNS = 20
 _ROOM_OF_MATRIX = 10_000
 """Characters of the rows of several agents side by side."""
-_LOOK = Look(UNICODE)
+_LOOK = TextStyle(UNICODE)
 _LONGEST_NAME = 120
 _LONGEST_EVIDENCE = 4_000
 

@@ -30,7 +30,6 @@ from proctor.reports.content.text_blocks import (
     GroupedCase,
     JudgeFinding,
     Line,
-    Look,
     Note,
     OmittedLines,
     Pieces,
@@ -42,6 +41,7 @@ from proctor.reports.content.text_blocks import (
     Steps,
     Table,
     TextDifference,
+    TextStyle,
     Verdict,
 )
 from proctor.reports.formats.markdown_text import code, collapsible, escaped_sentence, fence, table, table_row
@@ -53,7 +53,7 @@ _ITEM_HEADINGS = ("case", "change", "details")
 def write_markdown(build: BuildBlocks, out: TextIO, options: ReportOptions = DEFAULTS) -> None:
     """Write the blocks, the verdict first."""
     blocks = sorted(
-        build(Look(UNICODE, verbose=bool(options.verbose))),
+        build(TextStyle(UNICODE, verbose=bool(options.verbose))),
         key=lambda block: not isinstance(block, Verdict),
     )
     out.write(encodable(markdown_of(blocks), getattr(out, "encoding", None)))
@@ -155,12 +155,12 @@ def table_of(block: Table, rows: Iterable[str]) -> str:
 
 def _spans(spans: Spans) -> str:
     return "".join(
-        _hidden_code(span.text) if span.is_data else _our_text(span.text, is_strong=span.role == "strong")
+        _hidden_code(span.text) if span.is_data else _proctor_text(span.text, is_strong=span.role == "strong")
         for span in spans
     )
 
 
-def _our_text(text: str, *, is_strong: bool) -> str:
+def _proctor_text(text: str, *, is_strong: bool) -> str:
     """Return a text of Proctor; the blanks around it are kept outside of the emphasis."""
     result = escaped_sentence(text)
     return f"**{result}**" if is_strong and result.strip() == result and result else result

@@ -27,17 +27,17 @@ from proctor.reports.content.text_blocks import (
     Block,
     Fact,
     Line,
-    Look,
     Note,
     Reason,
     Spans,
     Table,
     TextSpan,
+    TextStyle,
     Verdict,
 )
 from proctor.schema.results.run_result import RunResult
 
-_LOOK = Look(UNICODE)
+_LOOK = TextStyle(UNICODE)
 _MOST = 50
 """Cases that are named."""
 _STYLE = "text-align: left; vertical-align: top; padding: 0.2em 1em 0.2em 0"

@@ -23,7 +23,6 @@ from proctor.reports.content.text_blocks import (
     Gap,
     GroupedCase,
     Line,
-    Look,
     Note,
     Reason,
     Record,
@@ -31,6 +30,7 @@ from proctor.reports.content.text_blocks import (
     Spans,
     Table,
     TextSpan,
+    TextStyle,
     Verdict,
 )
 from proctor.reports.terminal.console import LABEL, STYLES, Page
@@ -63,16 +63,16 @@ _REASON_LINES = 2
 def draw_blocks(build: BuildBlocks, out: TextIO, options: ReportOptions = DEFAULTS) -> None:
     """Draw the blocks on `out`; without colour not one escape sequence is written."""
     page = Page(out, options)
-    look = Look(page.marks, page.width, bool(options.verbose), page.call_width)
-    drawing = _BlockDrawing(page, look)
-    for block in build(look):
+    style = TextStyle(page.marks, page.width, bool(options.verbose), page.call_width)
+    drawing = _BlockDrawing(page, style)
+    for block in build(style):
         drawing.draw(block)
 
 
 class _BlockDrawing:
-    def __init__(self, page: Page, look: Look) -> None:
+    def __init__(self, page: Page, style: TextStyle) -> None:
         self._page = page
-        self._verbose = look.verbose
+        self._verbose = style.verbose
 
     @singledispatchmethod
     def draw(self, block: Block) -> None:

@@ -125,11 +125,11 @@ class EvidenceDrawing:
 
     @_draw.register
     def _text(self, block: TextDifference, head: str) -> None:
-        for label, color, pieces, look in (
+        for label, color, pieces, style in (
             ("expected", EXPECTED_COLOR, block.expected, _EXPECTED),
             ("actual", ACTUAL_COLOR, block.actual, _ACTUAL),
         ):
-            text = self._page.pieces(pieces, "", *look)
+            text = self._page.pieces(pieces, "", *style)
             self._draw_labelled(label, text if text.plain else Text("(no text)", "dim"), color)
 
     @_draw.register

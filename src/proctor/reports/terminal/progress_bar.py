@@ -21,7 +21,7 @@ _MOST_WAITING = 10_000
 
 
 class Direct:
-    """The original stream behind an `Aside`, on which the bar is drawn."""
+    """The original stream behind an `StreamCapture`, on which the bar is drawn."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -31,7 +31,7 @@ class Direct:
         return getattr(self._stream, name)
 
 
-class Aside:
+class StreamCapture:
     """Passes each whole line that is written to `stream` between `begin` and `end` to `show`.
 
     It takes the place of the stream's own `write`, so that log handlers which hold the stream since long before are
@@ -95,7 +95,7 @@ class _Bar(Progress):
     """A progress that asks for the counts when it is drawn, so that counting costs nothing."""
 
     before_drawing: Callable[[], None] = staticmethod(lambda: None)
-    aside: Aside | None = None
+    aside: StreamCapture | None = None
 
     def start(self) -> None:
         """Draw the bar; other output appears above it."""
@@ -131,7 +131,7 @@ def new_bar(
         redirect_stderr=False,
     )
     bar.before_drawing = sync
-    bar.aside = Aside(out, lambda line: console.print(Text.from_ansi(line), soft_wrap=True))
+    bar.aside = StreamCapture(out, lambda line: console.print(Text.from_ansi(line), soft_wrap=True))
     return bar
 
 

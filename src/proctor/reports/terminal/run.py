@@ -27,11 +27,11 @@ from proctor.reports.content.text_blocks import (
     Column,
     Gap,
     Line,
-    Look,
     Row,
     Spans,
     Table,
     TextSpan,
+    TextStyle,
     outcome_role,
 )
 from proctor.reports.terminal.block_drawing import draw_blocks
@@ -65,10 +65,12 @@ class TerminalReport:
 
 def draw_failure(case: CaseResult, out: TextIO, *, options: ReportOptions = DEFAULTS) -> None:
     """Draw one case that did not pass, with its evidence, on `out`."""
-    draw_blocks(lambda look: [*result_blocks(case, look), Gap()], out, options)
+    draw_blocks(lambda style: [*result_blocks(case, style), Gap()], out, options)
 
 
-def cases_by_attention(run: RunResult, digest: Digest, look: Look, is_listed: IsListed) -> Iterator[Block]:
+def cases_by_attention(
+    run: RunResult, digest: Digest, style: TextStyle, is_listed: IsListed
+) -> Iterator[Block]:
     """Return the trials as a bar, the problems with their evidence, the other cases, and what several problems share.
 
     The cases are read twice, and none is kept: of a stored run there may be very many.
@@ -81,13 +83,13 @@ def cases_by_attention(run: RunResult, digest: Digest, look: Look, is_listed: Is
         if is_listed(case):
             rank = attention(case)
             others[case.outcome] += rank >= _PROBLEMS
-            if look.verbose or rank < _PROBLEMS or len(places[rank]) <= MOST_PASSING:
+            if style.verbose or rank < _PROBLEMS or len(places[rank]) <= MOST_PASSING:
                 places[rank].append((passed_share(case), place))
-    yield from _bar(run, digest, look)
+    yield from _bar(run, digest, style)
     yield Gap()
     worst_first = [*map(_worst_first, places)]
-    yield from _problems(run, [place for of_rank in worst_first[:_PROBLEMS] for place in of_rank], look)
-    yield from _others(run, worst_first[_PROBLEMS:], others, look)
+    yield from _problems(run, [place for of_rank in worst_first[:_PROBLEMS] for place in of_rank], style)
+    yield from _others(run, worst_first[_PROBLEMS:], others, style)
     if (table := causes.table()).rows:
         yield table
         yield Gap()
@@ -98,17 +100,17 @@ def _worst_first(places: Iterable[tuple[float, int]]) -> list[int]:
     return [place for _, place in sorted(places)]
 
 
-def _bar(run: RunResult, digest: Digest, look: Look) -> Iterator[Block]:
+def _bar(run: RunResult, digest: Digest, style: TextStyle) -> Iterator[Block]:
     """Return all trials as one bar, coloured by outcome, and their counts."""
     done = digest.trials.total()
     if not done:
         return
     counts = {outcome: digest.trials[outcome] for outcome in Outcome if digest.trials[outcome]}
     planned = max(done, sum(one.cases * one.num_runs for one in run.sets))
-    shares = _shares(counts, min(_BAR, look.width // 3))
-    bar = (TextSpan(look.marks.bar * length, outcome_role(outcome)) for outcome, length in shares.items())
+    shares = _shares(counts, min(_BAR, style.width // 3))
+    bar = (TextSpan(style.marks.bar * length, outcome_role(outcome)) for outcome, length in shares.items())
     signs = (
-        TextSpan(f"  {n} {look.marks.outcome(outcome)}", outcome_role(outcome))
+        TextSpan(f"  {n} {style.marks.outcome(outcome)}", outcome_role(outcome))
         for outcome, n in counts.items()
     )
     yield Line([*bar, TextSpan(f"  {done}/{planned}"), *signs])
@@ -123,11 +125,11 @@ def _shares(counts: dict[Outcome, int], length: int) -> dict[Outcome, int]:
     return shares
 
 
-def _problems(run: RunResult, places: Sequence[int], look: Look) -> Iterator[Block]:
+def _problems(run: RunResult, places: Sequence[int], style: TextStyle) -> Iterator[Block]:
     for index, place in enumerate(places):
-        yield from result_blocks(run.cases[place], look, has_evidence=index < MOST_EVIDENCE)
+        yield from result_blocks(run.cases[place], style, has_evidence=index < MOST_EVIDENCE)
         yield Gap()
-    if len(places) > MOST_EVIDENCE and not look.verbose:
+    if len(places) > MOST_EVIDENCE and not style.verbose:
         text = f"… the evidence of {len(places) - MOST_EVIDENCE} more cases: -v shows it"
         yield Line([TextSpan(text, "dim")])
         yield Gap()
@@ -137,44 +139,44 @@ def _problems(run: RunResult, places: Sequence[int], look: Look) -> Iterator[Blo
 
 
 def _others(
-    run: RunResult, places: Sequence[Sequence[int]], counts: Counter[Outcome], look: Look
+    run: RunResult, places: Sequence[Sequence[int]], counts: Counter[Outcome], style: TextStyle
 ) -> Iterator[Block]:
     """Return flaky cases with what they missed, a table of the others, and how many more there are."""
     hidden_counts, rest = counts.copy(), list[CaseResult]()
     for of_rank in places:
-        is_long = len(of_rank) > MOST_PASSING and not look.verbose
+        is_long = len(of_rank) > MOST_PASSING and not style.verbose
         for case in (run.cases[place] for place in (of_rank[:_FEW] if is_long else of_rank)):
             hidden_counts[case.outcome] -= 1
-            if look.verbose or case.flaky:
-                yield from result_blocks(case, look)
+            if style.verbose or case.flaky:
+                yield from result_blocks(case, style)
                 yield Gap()
             else:
                 rest.append(case)
     if rest:
-        yield from _case_table(rest, look)
-    yield from _hidden_cases(hidden_counts, look)
+        yield from _case_table(rest, style)
+    yield from _hidden_cases(hidden_counts, style)
     if counts.total():
         yield Gap()
 
 
-def _hidden_cases(counts: Counter[Outcome], look: Look) -> Iterator[Line]:
+def _hidden_cases(counts: Counter[Outcome], style: TextStyle) -> Iterator[Line]:
     for outcome in Outcome:
         if counts[outcome] > 0:
-            text = f"{look.marks.outcome(outcome)} … {counts[outcome]} more {WORDS[outcome]} (-v: all)"
+            text = f"{style.marks.outcome(outcome)} … {counts[outcome]} more {WORDS[outcome]} (-v: all)"
             yield Line([TextSpan(text, "dim")])
 
 
-def _case_table(cases: Sequence[CaseResult], look: Look) -> Iterator[Block]:
+def _case_table(cases: Sequence[CaseResult], style: TextStyle) -> Iterator[Block]:
     """Return a row for each case: its outcome, name and trials, and the score of each metric that decides if there is room."""
     has_trials = any(map(is_repeated, cases))
-    rows = [[*_case_cells(case, look, has_trials=has_trials)] for case in cases]
+    rows = [[*_case_cells(case, style, has_trials=has_trials)] for case in cases]
     trials = ["trials", f"{percent(cases[0].confidence)} % CI"] if has_trials else []
     digest = Digest(cases)
-    metrics = _metrics_with_room(digest, _room_for_scores(["", "", *trials], rows, look), look)
+    metrics = _metrics_with_room(digest, _room_for_scores(["", "", *trials], rows, style), style)
     headings = [["case"] if metrics or has_trials else [], *([text] for text in trials)]
-    columns = _columns([*headings, *_metric_headings(metrics, digest, look)], first_score=len(headings))
+    columns = _columns([*headings, *_metric_headings(metrics, digest, style)], first_score=len(headings))
     pairs = zip(cases, rows, strict=True)
-    yield Table(columns, [Row([*row, *_score_cells(case, metrics, look)]) for case, row in pairs])
+    yield Table(columns, [Row([*row, *_score_cells(case, metrics, style)]) for case, row in pairs])
     if left_out := len(digest.gating) - len(metrics):
         what = count_text(left_out, "more metric") if metrics else "scores"
         yield Line([TextSpan(f"{what}: -v, or a wider terminal", "dim")])
@@ -188,60 +190,62 @@ def _columns(headings: Sequence[Sequence[str]], *, first_score: int) -> list[Col
     return [Column(), Column(name, wraps=True, is_name=True), *columns]
 
 
-def _metric_headings(metrics: Mapping[str, str], digest: Digest, look: Look) -> Iterator[list[str]]:
+def _metric_headings(metrics: Mapping[str, str], digest: Digest, style: TextStyle) -> Iterator[list[str]]:
     """Return the lines above the scores of each metric: the words of its short name, and its threshold if it has a common one."""
     limits = digest.common_thresholds()
     for name, short in metrics.items():
         limit = limits[name]
-        yield [*_heading_lines(short, look), "" if limit is None else f"{look.marks.at_least} {limit:g}"]
+        yield [*_heading_lines(short, style), "" if limit is None else f"{style.marks.at_least} {limit:g}"]
 
 
-def _heading_lines(short: str, look: Look) -> list[str]:
+def _heading_lines(short: str, style: TextStyle) -> list[str]:
     """Return the words of a metric's short name, a line each; those of a long name share lines, and the last ones are cut."""
     lines = short.split("_")
     if len(lines) > _MOST_HEADING_LINES:
         lines = textwrap.wrap(" ".join(lines), _LONG_HEADING)
-    return lines if len(lines) <= _MOST_HEADING_LINES else [*lines[: _MOST_HEADING_LINES - 1], look.marks.cut]
+    return (
+        lines if len(lines) <= _MOST_HEADING_LINES else [*lines[: _MOST_HEADING_LINES - 1], style.marks.cut]
+    )
 
 
-def _metrics_with_room(digest: Digest, room: int, look: Look) -> dict[str, str]:
+def _metrics_with_room(digest: Digest, room: int, style: TextStyle) -> dict[str, str]:
     """Return the short names of the metrics that have room for a column; not one or two of many, which would look like all."""
     names = short_names(digest.gating)
     fitting: dict[str, str] = {}
     for name, short in names.items():
-        room -= _GAP + max(5, *map(len, _heading_lines(short, look)))
+        room -= _GAP + max(5, *map(len, _heading_lines(short, style)))
         if room < 0:
             break
         fitting[name] = short
     return fitting if len(fitting) >= min(len(names), _LEAST_COLUMNS) else {}
 
 
-def _case_cells(case: CaseResult, look: Look, *, has_trials: bool) -> Iterator[Spans]:
+def _case_cells(case: CaseResult, style: TextStyle, *, has_trials: bool) -> Iterator[Spans]:
     """Return the outcome and the name of a case, and its trials with the interval of its pass rate."""
-    yield [outcome_span(case.outcome, look)]
+    yield [outcome_span(case.outcome, style)]
     yield [TextSpan(f"{case.eval_set_id}/{case.eval_id}", is_data=True)]
     if has_trials:
-        yield [*strip_spans(case, look)]
-        yield [TextSpan(bounds(*case.interval, look.marks) if case.has_rate else "", "dim")]
+        yield [*strip_spans(case, style)]
+        yield [TextSpan(bounds(*case.interval, style.marks) if case.has_rate else "", "dim")]
 
 
-def _score_cells(case: CaseResult, metrics: Iterable[str], look: Look) -> Iterator[Spans]:
-    return ([_score(case, case.metrics.get(name), look)] for name in metrics)
+def _score_cells(case: CaseResult, metrics: Iterable[str], style: TextStyle) -> Iterator[Spans]:
+    return ([_score(case, case.metrics.get(name), style)] for name in metrics)
 
 
-def _room_for_scores(headings: Sequence[str], rows: Sequence[Sequence[Spans]], look: Look) -> int:
+def _room_for_scores(headings: Sequence[str], rows: Sequence[Sequence[Spans]], style: TextStyle) -> int:
     """Return the columns of the page to the right of these cells; long names have lines of their own."""
     texts = [headings, *([clean("".join(span.text for span in cell)) for cell in row] for row in rows)]
     outcome, name, *others = (max(map(text_width, column)) for column in zip(*texts, strict=True))
-    widths = [outcome, min(name, int(_MOST_OF_PAGE_FOR_NAMES * look.width)), *others]
-    return look.width - _INDENT - sum(widths) - _GAP * (len(widths) - 1)
+    widths = [outcome, min(name, int(_MOST_OF_PAGE_FOR_NAMES * style.width)), *others]
+    return style.width - _INDENT - sum(widths) - _GAP * (len(widths) - 1)
 
 
-def _score(case: CaseResult, metric: MetricVerdict | None, look: Look) -> TextSpan:
+def _score(case: CaseResult, metric: MetricVerdict | None, style: TextStyle) -> TextSpan:
     if metric is None or metric.outcome in {Outcome.NOT_APPLICABLE, Outcome.SKIPPED}:
-        return TextSpan(look.marks.rest, "dim")
+        return TextSpan(style.marks.rest, "dim")
     if metric.score is None:
-        return TextSpan(look.marks.outcome(metric.outcome), outcome_role(metric.outcome))
+        return TextSpan(style.marks.outcome(metric.outcome), outcome_role(metric.outcome))
     role = "" if metric.outcome is Outcome.PASSED else outcome_role(metric.outcome)
     text = metric.text_of(metric.score)
     return TextSpan(f"{metric.met}/{metric.scored}" if case.rule is not None else text, role)

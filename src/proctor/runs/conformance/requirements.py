@@ -184,7 +184,7 @@ async def _cancellation(subject: Subject) -> None:
     if not task.cancelled() and task.exception() is None:
         raise ConformanceError("it swallowed its cancellation and answered to the end")
     await call_optional(agent, "end", session)
-    await _goes_on(subject, "a turn was cancelled")
+    await _can_converse_again(subject, "a turn was cancelled")
 
 
 async def _leaving(subject: Subject) -> None:
@@ -196,10 +196,10 @@ async def _leaving(subject: Subject) -> None:
     except TimeoutError:
         raise ConformanceError("it continued although no caller took its events any more") from None
     await call_optional(subject.agent, "end", talk.session)
-    await _goes_on(subject, "a turn was left after its first event")
+    await _can_converse_again(subject, "a turn was left after its first event")
 
 
-async def _goes_on(subject: Subject, what: str) -> None:
+async def _can_converse_again(subject: Subject, what: str) -> None:
     try:
         talk = await hold_conversation(subject, subject.case())
     except Exception as error:
@@ -230,7 +230,7 @@ async def _errors(subject: Subject) -> None:
     except ConformanceError:
         raise
     except Exception:  # noqa: BLE001 - the check expects a failure of any kind
-        await _goes_on(subject, "it failed")
+        await _can_converse_again(subject, "it failed")
         return
     raise ConformanceError(f"{subject.failing!r} made it answer {_kinds(talk.turns[-1])}, and raise nothing")
 

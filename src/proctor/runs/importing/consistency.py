@@ -42,7 +42,7 @@ def _check_cases(recorded: RecordedRun) -> Iterator[RecordedCase]:
             if reason := _contradiction(case, reached):
                 _make_error(case.result, reason, reached)
         yield case
-    if (reason := _of_the_whole(recorded, counts)) and recorded.head.failure is None:
+    if (reason := _totals_problem(recorded, counts)) and recorded.head.failure is None:
         recorded.head.failure = Failure(where="file", kind=FailureKind.UNUSABLE_ANSWER, message=reason)
 
 
@@ -84,7 +84,7 @@ def _is_below(score: float | None, threshold: float | None) -> bool:
 # --- the run --------------------------------------------------------------------------------------------------------------
 
 
-def _of_the_whole(recorded: RecordedRun, counts: Counter[Outcome]) -> str:
+def _totals_problem(recorded: RecordedRun, counts: Counter[Outcome]) -> str:
     """Return what the file lacks, or has too much of; empty if it is complete."""
     totals, head = recorded.totals, recorded.head
     if totals is None:

@@ -45,12 +45,12 @@ def own_cases(conversations: Sequence[TracedConversation], eval_set_id: str = "t
 
 def ids_of(conversations: Sequence[TracedConversation]) -> list[str]:
     """Return a name for each conversation: its case's, else its own id, in characters that a command line accepts."""
-    names = [_speakable(conversation.case_id or conversation.id) for conversation in conversations]
+    names = [_readable_name(conversation.case_id or conversation.id) for conversation in conversations]
     renamed = rename_duplicates(names)
     return [renamed.get(index, name) for index, name in enumerate(names)]
 
 
-def _speakable(name: str) -> str:
+def _readable_name(name: str) -> str:
     return re.sub(r"[^\w.@#+=-]+", "_", name)[:_LONGEST_ID].strip("_") or "conversation"
 
 

@@ -26,7 +26,7 @@ _PATHS = {"/v1/traces": "trace", "/v1/logs": "logs"}
 _LOCAL = ("localhost", "127.0.0.1", "[::1]", "::1")
 
 
-class Refused(Exception):  # noqa: N818 - a response, not an error of the program
+class RefusedRequest(Exception):  # noqa: N818 - a response, not an error of the program
     """The response to a request that is not accepted."""
 
     def __init__(self, status: int, message: str) -> None:
@@ -98,7 +98,7 @@ class OtlpHandler(BaseHTTPRequestHandler):
             body = self._unpacked(self._body())
             request = _parse_body(body, kind, _PATHS[self.path])
             self.take(request)
-        except Refused as refused:
+        except RefusedRequest as refused:
             self._refuse(refused.status, refused.message)
         except Malformed as error:
             self._refuse(400, f"{'.'.join(map(str, error.finding.path))}: {error.finding.message}")
@@ -115,14 +115,16 @@ class OtlpHandler(BaseHTTPRequestHandler):
     def _check(self) -> None:
         """Refuse requests to other paths or hosts, from web pages, or without authorization."""
         if self.path not in _PATHS:
-            raise Refused(404, "there is /v1/traces and /v1/logs")
+            raise RefusedRequest(404, "there is /v1/traces and /v1/logs")
         host, origin = _host(f"//{self.headers.get('Host', '')}"), self.headers.get("Origin")
         if self.loopback_only and host not in _LOCAL:
-            raise Refused(403, "this listens for this machine only, and the request names another host")
+            raise RefusedRequest(
+                403, "this listens for this machine only, and the request names another host"
+            )
         if origin is not None and _host(origin) not in _LOCAL:
-            raise Refused(403, "pages of other origins are not listened to")
+            raise RefusedRequest(403, "pages of other origins are not listened to")
         if not self.is_allowed(self.headers.get("Authorization", "")):
-            raise Refused(401, "expected the header Authorization: Bearer TOKEN")
+            raise RefusedRequest(401, "expected the header Authorization: Bearer TOKEN")
 
     # --- the body -----------------------------------------------------------------------------------------------------
 
@@ -131,12 +133,12 @@ class OtlpHandler(BaseHTTPRequestHandler):
             return self._chunks()
         length = self.headers.get("Content-Length", "")
         if not (length.isascii() and length.isdigit()):
-            raise Refused(411, "expected Content-Length")
+            raise RefusedRequest(411, "expected Content-Length")
         if len(length) > 12 or int(length) > self.most_body:
             raise self._too_large()
         body = self.rfile.read(int(length))
         if len(body) < int(length):
-            raise Refused(400, "the body ended before its length")
+            raise RefusedRequest(400, "the body ended before its length")
         return body
 
     def _chunks(self) -> bytes:
@@ -146,13 +148,13 @@ class OtlpHandler(BaseHTTPRequestHandler):
             try:
                 length = int(size, 16)
             except ValueError:
-                raise Refused(400, "a chunk without a size") from None
+                raise RefusedRequest(400, "a chunk without a size") from None
             if length < 0 or len(body) + length > self.most_body:
                 raise self._too_large()
             piece = self.rfile.read(length)
             self.rfile.readline(_LONGEST_LINE)
             if len(piece) < length:
-                raise Refused(400, "the body ended within a chunk")
+                raise RefusedRequest(400, "the body ended within a chunk")
             if not length:
                 return bytes(body)
             body += piece
@@ -162,22 +164,22 @@ class OtlpHandler(BaseHTTPRequestHandler):
         if encoding == "identity":
             return body
         if encoding not in ("gzip", "deflate"):
-            raise Refused(415, f"expected gzip, got {encoding!r}")
+            raise RefusedRequest(415, f"expected gzip, got {encoding!r}")
         unpacker = zlib.decompressobj(zlib.MAX_WBITS | 32)
         try:
             data = unpacker.decompress(body, self.most_body + 1)
         except zlib.error:
-            raise Refused(400, "the body does not match its Content-Encoding") from None
+            raise RefusedRequest(400, "the body does not match its Content-Encoding") from None
         if len(data) > self.most_body:
             raise self._too_large()
         if not unpacker.eof:
-            raise Refused(400, "the compressed body is cut off")
+            raise RefusedRequest(400, "the compressed body is cut off")
         if unpacker.unused_data:
-            raise Refused(400, "there is data after the compressed body: send one request at a time")
+            raise RefusedRequest(400, "there is data after the compressed body: send one request at a time")
         return data
 
-    def _too_large(self) -> Refused:
-        return Refused(
+    def _too_large(self) -> RefusedRequest:
+        return RefusedRequest(
             413, f"at most {self.most_body >> 20} MiB at a time; let the exporter send smaller batches"
         )
 
@@ -213,15 +215,15 @@ def _parse_body(body: bytes, kind: str, signal: str) -> dict[str, Any]:
     if kind == "application/x-protobuf":
         return _of_protobuf(body, signal)
     if kind != "application/json":
-        raise Refused(415, f"expected application/json or application/x-protobuf, got {kind!r}")
+        raise RefusedRequest(415, f"expected application/json or application/x-protobuf, got {kind!r}")
     try:
         value = from_json(body, allow_inf_nan=False)
     except ValueError as error:
-        raise Refused(400, f"the body is not JSON: {error}") from None
+        raise RefusedRequest(400, f"the body is not JSON: {error}") from None
     if value == {}:
         return {}
     if not is_request(value):
-        raise Refused(400, "expected an object with `resourceSpans` (or `resourceLogs`)")
+        raise RefusedRequest(400, "expected an object with `resourceSpans` (or `resourceLogs`)")
     request: dict[str, Any] = value
     return request
 
@@ -240,7 +242,7 @@ def _of_protobuf(body: bytes, signal: str) -> dict[str, Any]:
     try:
         request.ParseFromString(body)
     except errors.DecodeError:
-        raise Refused(400, "the body is not an OTLP request in protobuf") from None
+        raise RefusedRequest(400, "the body is not an OTLP request in protobuf") from None
     value: dict[str, Any] = formats.MessageToDict(request)
     _ids_in_hex(value)
     return value

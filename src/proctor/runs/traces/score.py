@@ -11,7 +11,7 @@ from proctor.common.secrets import redact_arguments
 from proctor.engine.execution.run_recorder import ScoringRecord
 from proctor.engine.planning.set_plan import in_case, remedies
 from proctor.errors import EvalFileError, SetupError, SetupProblems, StoreError
-from proctor.files.traces.conversations import Traced, read_conversations
+from proctor.files.traces.conversations import TraceContent, read_conversations
 from proctor.runs.arguments import EvalSetLike, ScoreOptions, refuse_unknown_options, sync_form
 from proctor.runs.attempts import ended
 from proctor.runs.evaluate import carry_out
@@ -121,7 +121,7 @@ async def score_trace(
 score_trace_sync = sync_form(score_trace)
 
 
-def read_traces(paths: Sequence[str | Path]) -> Traced:
+def read_traces(paths: Sequence[str | Path]) -> TraceContent:
     """Read the traces.
 
     Raises:

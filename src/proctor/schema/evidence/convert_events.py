@@ -124,7 +124,7 @@ def facts_of_invocation(invocation: Invocation) -> TurnFacts:
     )
 
 
-class Recorded(Sequence[Invocation]):
+class RecordedInvocations(Sequence[Invocation]):
     """The invocations of recorded turns, built on first access: many metrics need only the facts."""
 
     __slots__ = ("_app_details", "_invocations", "_made", "_turns")

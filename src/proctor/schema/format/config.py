@@ -156,7 +156,7 @@ class LlmBackedUserSimulatorConfig(WireModel):
         return text
 
 
-def _voice() -> GenerateContentConfig:
+def _default_voice() -> GenerateContentConfig:
     return GenerateContentConfig.model_validate(
         {"speech_config": {"voice_config": {"prebuilt_voice_config": {"voice_name": "en-US-Studio-O"}}}}
     )
@@ -167,7 +167,7 @@ class LlmAudioUserSimulatorConfig(LlmBackedUserSimulatorConfig):
 
     type: Literal["llm_audio"] = "llm_audio"  # type: ignore[assignment]  # narrows the literal of the class above
     audio_model: str = "cloud_tts"
-    audio_model_configuration: GenerateContentConfig = Field(default_factory=_voice)
+    audio_model_configuration: GenerateContentConfig = Field(default_factory=_default_voice)
     include_text_with_audio: bool = True
 
 

@@ -80,7 +80,7 @@ def upload(database: Database, media: Mapping[str, bytes]) -> Uploaded:
     if not large:
         return Uploaded()
     collections, present = _collections(database), database.artefacts.present
-    objects = large.keys() - _found(database, _INLINE, large)
+    objects = large.keys() - _existing_names(database, _INLINE, large)
     database.artefacts.put({name: large[name] for name in objects if present.get(name) != collections})
     present |= dict.fromkeys(objects, collections)
     return Uploaded(frozenset(objects), collections)
@@ -107,7 +107,7 @@ def _name_objects(
     again = new - uploaded.names
     if uploaded.collections != _collections(database):
         again = new
-    again |= _found(database, _NAMED, new)
+    again |= _existing_names(database, _NAMED, new)
     artefacts = database.artefacts
     artefacts.put({name: large[name] for name in again})
     insert(transaction, "artefacts", _COLUMNS, [_row(name, artefacts.place) for name in sorted(new)], _NEWER)
@@ -123,7 +123,7 @@ def _row(name: str, place: str) -> tuple[str, int, str]:
 
 def _used(database: Database, names: Collection[str]) -> set[str]:
     """Return those that a run uses: they are stored, and remain so until a transaction deletes the run."""
-    return _found(database, _USED, names)
+    return _existing_names(database, _USED, names)
 
 
 _USED = "SELECT DISTINCT media FROM media_uses WHERE media IN ({})"
@@ -132,7 +132,7 @@ _NAMED = "SELECT hash FROM artefacts WHERE hash IN ({})"
 _DELETE = "DELETE FROM artefacts WHERE hash IN ({})"
 
 
-def _found(database: Database, query: str, names: Collection[str]) -> set[str]:
+def _existing_names(database: Database, query: str, names: Collection[str]) -> set[str]:
     rows = (database.rows(query.format(placeholders(some)), some) for some in blocks(sorted(names)))
     return {row[0] for name_rows in rows for row in name_rows}
 

@@ -192,8 +192,8 @@ def summary_of_parts(members: Sequence[Member], *, set_missing: bool) -> RunSumm
         outcome=outcome_of_run(outcomes, set_missing=set_missing, has_failure=False),
         counts=counts,
         duration=max(part.duration for part in parts),
-        warnings=_once(text for part in parts for text in part.warnings),
-        judging_warnings=_once(text for part in parts for text in part.judging_warnings),
+        warnings=_without_repeats(text for part in parts for text in part.warnings),
+        judging_warnings=_without_repeats(text for part in parts for text in part.judging_warnings),
         stopped_by=next((part.stopped_by for part in parts if part.stopped_by), ""),
         interrupted=any(part.interrupted for part in parts),
         models=sorted({model for part in parts for model in part.models}),
@@ -209,5 +209,5 @@ def summary_of_parts(members: Sequence[Member], *, set_missing: bool) -> RunSumm
     )
 
 
-def _once(texts: Iterable[str]) -> list[str]:
+def _without_repeats(texts: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(texts))

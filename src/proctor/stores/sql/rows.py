@@ -32,7 +32,7 @@ from proctor.stores.sql.run_budget import delete_allotment, reload_allotment, se
 from proctor.stores.sql.run_state import JudgingProgress, RunProgress
 
 
-class Decided:
+class DecidedOutcomes:
     """The outcomes of a scoring so far; one byte per case."""
 
     def __init__(self, outcomes: Iterable[tuple[int, str]] = ()) -> None:
@@ -72,7 +72,7 @@ class Hold:
     lease: leases.Lease
     run: RunProgress
     judging: JudgingProgress
-    decided: Decided
+    decided: DecidedOutcomes
     """The cases with a verdict in this scoring."""
     attempts: dict[tuple[int, int], int]
     """By position and number the last attempt, if it is not the first."""
@@ -104,7 +104,7 @@ class Hold:
         run, judging = self.lease.run, self.judging.number
         self.run = run_state.run_progress(database, run)
         self.judging = run_state.judging_progress(database, run, judging)
-        self.decided = Decided(RunReader(database, run, self.lease.run_id, judging).outcomes())
+        self.decided = DecidedOutcomes(RunReader(database, run, self.lease.run_id, judging).outcomes())
         if self.allotment is not None:
             reload_allotment(database, self.allotment, run)
 

@@ -11,7 +11,7 @@ from proctor.common.safe_text import count_text
 from proctor.errors import StoreError, UnknownNameError, did_you_mean
 from proctor.schema.results.manifest import RunState, RunSummary, runs_back
 from proctor.schema.results.run_result import RunKind
-from proctor.stores.base import RunEntry, Standing
+from proctor.stores.base import RunEntry, ScoringProgress
 from proctor.stores.sql import leases
 from proctor.stores.sql.database import (
     Database,
@@ -304,11 +304,11 @@ def _with_members(database: Database, line: RunLine) -> RunLine:
     return replace(line, holder=holder, members=members)
 
 
-def standing_of(database: Database, line: RunLine, judging: int) -> Standing:
+def standing_of(database: Database, line: RunLine, judging: int) -> ScoringProgress:
     """Return the progress of a scoring in a few numbers, which a client that follows the run reads again and again."""
     progress = judging_progress(database, line.seq, judging)
     so_far = RunSummary.model_validate(json.loads(progress.summary or "{}"))
-    return Standing(
+    return ScoringProgress(
         state=line.state,
         cases=line.progress.cases,
         trials=line.progress.trials,

@@ -24,7 +24,7 @@ from proctor.stores.sql.members import (
     summary_of_parts,
 )
 from proctor.stores.sql.reader import RunReader
-from proctor.stores.sql.rows import Decided, Hold
+from proctor.stores.sql.rows import DecidedOutcomes, Hold
 from proctor.stores.sql.run_budget import (
     claim_allotment,
     delete_allotment,
@@ -240,7 +240,7 @@ class SqlMembership:
             leases.Lease(self._member.run, self.run_id, self._member.fence),
             RunProgress(self._member.run),
             JudgingProgress(self._member.run, 1),
-            Decided(),
+            DecidedOutcomes(),
             last_attempts(self._database, self._member.run),
             self._member,
             frozenset(positions),
@@ -290,7 +290,7 @@ class MemberHold(Hold):
         judging.complete, judging.counts, judging.summary = member.complete, member.counts, member.summary
         judging.verdicts_sum = member.verdicts_sum
         outcomes = RunReader(database, member.run, self.lease.run_id, 1).outcomes()
-        self.decided = Decided(one for one in outcomes if one[0] in self.positions)
+        self.decided = DecidedOutcomes(one for one in outcomes if one[0] in self.positions)
 
     def write(self, transaction: Transaction) -> bool:
         """Write what this member has done and renew its lease; the last member completes the run."""

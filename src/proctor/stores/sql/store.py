@@ -27,7 +27,7 @@ from proctor.schema.results.manifest import (
 )
 from proctor.schema.results.run_result import CaseResult, Outcome, RunKind, RunResult, SetSummary
 from proctor.schema.results.score import TrialRule
-from proctor.stores.base import BriefVerdict, Committed, RunEntry, Standing, StoredTrial
+from proctor.stores.base import BriefVerdict, Committed, RunEntry, ScoringProgress, StoredTrial
 from proctor.stores.sql import leases, run_state
 from proctor.stores.sql.annotations import AnnotatedStore
 from proctor.stores.sql.batch_records import JudgeBatchStore
@@ -171,7 +171,7 @@ class SqlStore(SharedRunStore, AnnotatedStore, JudgeBatchStore):
         """List the runs, newest first, with only the fields that identify them."""
         return run_index(self._database, kind)
 
-    def standing(self, run_id: str, judging: int = 1) -> Standing:
+    def standing(self, run_id: str, judging: int = 1) -> ScoringProgress:
         """Return the progress of a scoring without reading its cases.
 
         Raises:

@@ -32,7 +32,7 @@ from proctor.stores.sql.database import (
 )
 from proctor.stores.sql.media import Uploaded, upload
 from proctor.stores.sql.reader import RunReader
-from proctor.stores.sql.rows import Decided, Hold, Rows, RowWriter
+from proctor.stores.sql.rows import DecidedOutcomes, Hold, Rows, RowWriter
 from proctor.stores.sql.run_budget import write_caps
 from proctor.stores.sql.run_state import (
     JudgingProgress,
@@ -255,7 +255,12 @@ def begin_run(
     lease = leases.take_lease(transaction, progress.run, manifest.run_id, name)
     progress.cases = insert_planned_cases(transaction, progress.run, cases)
     hold = Hold(
-        lease, progress, JudgingProgress(progress.run, judging.number), Decided(), {}, has_caps=bool(caps)
+        lease,
+        progress,
+        JudgingProgress(progress.run, judging.number),
+        DecidedOutcomes(),
+        {},
+        has_caps=bool(caps),
     )
     insert_judging(transaction, hold.judging, judging)
     hold.write(transaction)
@@ -281,7 +286,7 @@ def resume_run(
         lease,
         progress,
         judging_progress(database, run, 1),
-        Decided(RunReader(database, run, lease.run_id, 1).outcomes()),
+        DecidedOutcomes(RunReader(database, run, lease.run_id, 1).outcomes()),
         last_attempts(database, run),
     )
     insert_planned_cases(transaction, run, added)
@@ -304,7 +309,7 @@ def begin_judging(
     progress.judgings += 1
     numbered = judging.model_copy(update={"number": progress.judgings})
     new = JudgingProgress(lease.run, numbered.number)
-    hold = Hold(lease, progress, new, Decided(), last_attempts(database, lease.run))
+    hold = Hold(lease, progress, new, DecidedOutcomes(), last_attempts(database, lease.run))
     insert_judging(transaction, new, numbered)
     hold.write(transaction)
     return hold

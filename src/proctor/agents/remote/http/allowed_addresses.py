@@ -157,7 +157,7 @@ def checked_transport(targets: Targets, **options: object) -> httpx.AsyncBaseTra
     """Return a transport of httpx that connects to the addresses that were checked, and to no other."""
     import httpx
 
-    class Checked(httpx.AsyncHTTPTransport):  # type: ignore[misc]  # httpx is optional, and not followed by mypy
+    class AddressCheckTransport(httpx.AsyncHTTPTransport):  # type: ignore[misc]  # httpx is optional, and not followed by mypy
         async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
             url = request.url
             port = url.port or (443 if url.scheme == "https" else 80)
@@ -174,4 +174,4 @@ def checked_transport(targets: Targets, **options: object) -> httpx.AsyncBaseTra
             )
             return await super().handle_async_request(ip_request)
 
-    return Checked(**options)
+    return AddressCheckTransport(**options)

@@ -27,7 +27,7 @@ AT_ONCE = 4
 Parallelism = Annotated[int, Field(ge=1)]
 
 
-def _nothing_live(value: object) -> object:
+def _refuse_live(value: object) -> object:
     if value:
         raise ValueError("live mode (bidirectional streaming) is not supported")
     return value
@@ -38,7 +38,7 @@ class InferenceConfig(WireModel):
 
     labels: dict[str, str] | None = None
     parallelism: Parallelism = AT_ONCE
-    use_live: Annotated[bool, BeforeValidator(_nothing_live)] = False
+    use_live: Annotated[bool, BeforeValidator(_refuse_live)] = False
     live_timeout_seconds: int = 300
 
 

@@ -25,7 +25,7 @@ class LocalEvalSetsManager(SetsInDocuments):
         """Take the folder that holds the agents' folders."""
         super().__init__(FolderDocuments(a_path(agents_dir, "agents_dir")), "{app_name}")
 
-    def _nothing_of(self, app_name: str) -> list[str]:
+    def _no_sets(self, app_name: str) -> list[str]:
         label = self._documents.label(app_name)
         raise NotFoundError(f"no app {app_name!r}: no folder {label}")
 

@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 
-class _OfOneMetric(MetricInfoProvider):
+class _OneMetricInfoProvider(MetricInfoProvider):
     """Describes the metric that the class names."""
 
     metric: ClassVar[PrebuiltMetrics]
@@ -55,91 +55,91 @@ class ResponseEvaluatorMetricInfoProvider(MetricInfoProvider):
         return _info(self._metric_name)
 
 
-class TrajectoryEvaluatorMetricInfoProvider(_OfOneMetric):
+class TrajectoryEvaluatorMetricInfoProvider(_OneMetricInfoProvider):
     """Describes `tool_trajectory_avg_score`."""
 
     metric = PrebuiltMetrics.TOOL_TRAJECTORY_AVG_SCORE
 
 
-class SafetyEvaluatorV1MetricInfoProvider(_OfOneMetric):
+class SafetyEvaluatorV1MetricInfoProvider(_OneMetricInfoProvider):
     """Describes `safety_v1`."""
 
     metric = PrebuiltMetrics.SAFETY_V1
 
 
-class MultiTurnTaskSuccessV1MetricInfoProvider(_OfOneMetric):
+class MultiTurnTaskSuccessV1MetricInfoProvider(_OneMetricInfoProvider):
     """Describes `multi_turn_task_success_v1`."""
 
     metric = PrebuiltMetrics.MULTI_TURN_TASK_SUCCESS_V1
 
 
-class MultiTurnTrajectoryQualityV1MetricInfoProvider(_OfOneMetric):
+class MultiTurnTrajectoryQualityV1MetricInfoProvider(_OneMetricInfoProvider):
     """Describes `multi_turn_trajectory_quality_v1`."""
 
     metric = PrebuiltMetrics.MULTI_TURN_TRAJECTORY_QUALITY_V1
 
 
-class MultiTurnToolUseQualityV1MetricInfoProvider(_OfOneMetric):
+class MultiTurnToolUseQualityV1MetricInfoProvider(_OneMetricInfoProvider):
     """Describes `multi_turn_tool_use_quality_v1`."""
 
     metric = PrebuiltMetrics.MULTI_TURN_TOOL_USE_QUALITY_V1
 
 
-class FinalResponseMatchV2EvaluatorMetricInfoProvider(_OfOneMetric):
+class FinalResponseMatchV2EvaluatorMetricInfoProvider(_OneMetricInfoProvider):
     """Describes `final_response_match_v2`."""
 
     metric = PrebuiltMetrics.FINAL_RESPONSE_MATCH_V2
 
 
-class RubricBasedFinalResponseQualityV1EvaluatorMetricInfoProvider(_OfOneMetric):
+class RubricBasedFinalResponseQualityV1EvaluatorMetricInfoProvider(_OneMetricInfoProvider):
     """Describes `rubric_based_final_response_quality_v1`."""
 
     metric = PrebuiltMetrics.RUBRIC_BASED_FINAL_RESPONSE_QUALITY_V1
 
 
-class HallucinationsV1EvaluatorMetricInfoProvider(_OfOneMetric):
+class HallucinationsV1EvaluatorMetricInfoProvider(_OneMetricInfoProvider):
     """Describes `hallucinations_v1`."""
 
     metric = PrebuiltMetrics.HALLUCINATIONS_V1
 
 
-class RubricBasedToolUseV1EvaluatorMetricInfoProvider(_OfOneMetric):
+class RubricBasedToolUseV1EvaluatorMetricInfoProvider(_OneMetricInfoProvider):
     """Describes `rubric_based_tool_use_quality_v1`."""
 
     metric = PrebuiltMetrics.RUBRIC_BASED_TOOL_USE_QUALITY_V1
 
 
-class PerTurnUserSimulatorQualityV1MetricInfoProvider(_OfOneMetric):
+class PerTurnUserSimulatorQualityV1MetricInfoProvider(_OneMetricInfoProvider):
     """Describes `per_turn_user_simulator_quality_v1`."""
 
     metric = PrebuiltMetrics.PER_TURN_USER_SIMULATOR_QUALITY_V1
 
 
-class RubricBasedMultiTurnTrajectoryMetricInfoProvider(_OfOneMetric):
+class RubricBasedMultiTurnTrajectoryMetricInfoProvider(_OneMetricInfoProvider):
     """Describes `rubric_based_multi_turn_trajectory_quality_v1`."""
 
     metric = PrebuiltMetrics.RUBRIC_BASED_MULTI_TURN_TRAJECTORY_QUALITY_V1
 
 
-class ToolCallCountV1MetricInfoProvider(_OfOneMetric):
+class ToolCallCountV1MetricInfoProvider(_OneMetricInfoProvider):
     """Describes `tool_call_count_v1`."""
 
     metric = PrebuiltMetrics.TOOL_CALL_COUNT_V1
 
 
-class InferenceCallCountV1MetricInfoProvider(_OfOneMetric):
+class InferenceCallCountV1MetricInfoProvider(_OneMetricInfoProvider):
     """Describes `inference_call_count_v1`."""
 
     metric = PrebuiltMetrics.INFERENCE_CALL_COUNT_V1
 
 
-class InvocationDurationV1MetricInfoProvider(_OfOneMetric):
+class InvocationDurationV1MetricInfoProvider(_OneMetricInfoProvider):
     """Describes `invocation_duration_v1`."""
 
     metric = PrebuiltMetrics.INVOCATION_DURATION_V1
 
 
-class TokenUsageV1MetricInfoProvider(_OfOneMetric):
+class TokenUsageV1MetricInfoProvider(_OneMetricInfoProvider):
     """Describes `token_usage_v1`."""
 
     metric = PrebuiltMetrics.TOKEN_USAGE_V1

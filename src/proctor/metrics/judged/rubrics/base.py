@@ -32,7 +32,7 @@ from proctor.schema.results.score import MetricScore, Score, mean
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class LocatedRubric:
     """A rubric and where it is written: `criterion.rubrics[0]`, `rubrics[1]`, `conversation[0].rubrics[0]`."""
 
     rubric: Rubric
@@ -55,19 +55,24 @@ class Placed:
         return float(points)
 
 
-def with_places(rubrics: Iterable[Rubric] | None, where: str) -> list[Placed]:
+def with_places(rubrics: Iterable[Rubric] | None, where: str) -> list[LocatedRubric]:
     """Return rubrics with their places."""
-    return [Placed(rubric, f"{where}[{index}]") for index, rubric in enumerate(rubrics or ())]
+    return [LocatedRubric(rubric, f"{where}[{index}]") for index, rubric in enumerate(rubrics or ())]
 
 
 def for_turn(
-    common: Sequence[Placed], of_case: Sequence[Placed], of_turn: Sequence[Placed], kind: str
-) -> list[Placed]:
+    common: Sequence[LocatedRubric],
+    of_case: Sequence[LocatedRubric],
+    of_turn: Sequence[LocatedRubric],
+    kind: str,
+) -> list[LocatedRubric]:
     """Return the rubrics of one turn: all of the criterion, then those of case and turn with this type."""
     return [*common, *(each for each in (*of_case, *of_turn) if each.rubric.type == kind)]
 
 
-def lists_of_case(case: EvalCase, common: Sequence[Placed], kind: str) -> Iterator[list[Placed]]:
+def lists_of_case(
+    case: EvalCase, common: Sequence[LocatedRubric], kind: str
+) -> Iterator[list[LocatedRubric]]:
     """Yield the rubrics of each turn of a case; for a scenario, those of its opening and of an unknown turn."""
     of_case = with_places(case.rubrics, "rubrics")
     turns: list[Invocation] | None = case.conversation
@@ -78,9 +83,9 @@ def lists_of_case(case: EvalCase, common: Sequence[Placed], kind: str) -> Iterat
         yield for_turn(common, of_case, with_places(turn.rubrics, f"{key}[{index}].rubrics"), kind)
 
 
-def problems_of_list(rubrics: Sequence[Placed]) -> Iterator[str]:
+def problems_of_list(rubrics: Sequence[LocatedRubric]) -> Iterator[str]:
     """Yield the problems of one list: a repeated id, a rubric without text, invalid points."""
-    first_by_id: dict[str, Placed] = {}
+    first_by_id: dict[str, LocatedRubric] = {}
     for each in rubrics:
         if (other := first_by_id.setdefault(each.rubric_id, each)) is not each:
             yield (
@@ -156,8 +161,8 @@ class RubricMetric(LlmJudgeMetric[RubricsBasedCriterion]):
         """Find a rubric that this metric reads."""
         return Statement.POSITIVE if any(self._lists(case)) else Statement.NONE
 
-    def _lists(self, case: EvalCase) -> list[list[Placed]]:
-        in_criterion = [Placed(each.rubric, f"criterion.{each.where}") for each in self._common]
+    def _lists(self, case: EvalCase) -> list[list[LocatedRubric]]:
+        in_criterion = [LocatedRubric(each.rubric, f"criterion.{each.where}") for each in self._common]
         return [*lists_of_case(case, in_criterion, self.rubric_type)]
 
     def _missing(self, case: EvalCase) -> str:
@@ -197,13 +202,13 @@ class RubricMetric(LlmJudgeMetric[RubricsBasedCriterion]):
     def _passages(self, case: CaseView, index: int) -> Iterable[Passage]:
         """Return what the judge sees, without the rubrics."""
 
-    def _of_turns(self, case: CaseView) -> list[list[Placed]]:
+    def _of_turns(self, case: CaseView) -> list[list[LocatedRubric]]:
         lists = [self._of_turn(case, index) for index in range(len(case.actual))]
         if not any(lists):
             raise MetricError(f"there are no rubrics of type {self.rubric_type} for any turn")
         return lists
 
-    def _of_turn(self, case: CaseView, index: int) -> list[Placed]:
+    def _of_turn(self, case: CaseView, index: int) -> list[LocatedRubric]:
         """Return the rubrics of a turn: from the criterion, the case, and the turn as recorded and as made."""
         own: dict[tuple[str, str | None], Rubric] = {}
         for turns in (case.expected or case.opening, case.actual):
@@ -216,7 +221,7 @@ class RubricMetric(LlmJudgeMetric[RubricsBasedCriterion]):
             raise MetricError("; ".join(problems))
         return rubrics
 
-    def _question(self, case: CaseView, index: int, rubrics: Sequence[Placed]) -> Question[Checked]:
+    def _question(self, case: CaseView, index: int, rubrics: Sequence[LocatedRubric]) -> Question[Checked]:
         texts = numbered_passages("rubric", (each.text for each in rubrics))
         form = checklist_form("rubric_verdicts", len(rubrics))
         return self._make_question([*self._passages(case, index), *texts], form, turn=index)
@@ -228,7 +233,7 @@ class RubricMetric(LlmJudgeMetric[RubricsBasedCriterion]):
 _LARGEST = 9
 """The largest denominator of a fraction that an author may have rounded."""
 
-Lists = Callable[[EvalCase], Iterable[list[Placed]]]
+Lists = Callable[[EvalCase], Iterable[list[LocatedRubric]]]
 
 
 class RubricSurvey(Survey):
@@ -285,7 +290,7 @@ def excluded_fraction(threshold: float, total: int) -> Fraction | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class RubricResult:
     """The result for one rubric in one turn."""
 
     rubric_id: str
@@ -299,16 +304,16 @@ class Found:
         return None if self.tally.met is None else float(self.tally.met)
 
 
-def rubric_results(rubrics: Sequence[Placed], votes: Sequence[Checked]) -> list[Found]:
+def rubric_results(rubrics: Sequence[LocatedRubric], votes: Sequence[Checked]) -> list[RubricResult]:
     """Return the result for each rubric of a turn."""
     tallies = tally_items(votes, len(rubrics))
     return [
-        Found(each.rubric_id, each.text, each.points, tally)
+        RubricResult(each.rubric_id, each.text, each.points, tally)
         for each, tally in zip(rubrics, tallies, strict=True)
     ]
 
 
-def share(results: Iterable[Found]) -> float | None:
+def share(results: Iterable[RubricResult]) -> float | None:
     """Return the share of the points that hold; `None` if no rubric has a verdict.
 
     Rubrics without a verdict are not counted, as in google-adk; there are none if the judge decided.
@@ -318,16 +323,16 @@ def share(results: Iterable[Found]) -> float | None:
     return sum(each.points for each in decided if each.tally.met) / total if total else None
 
 
-def by_id(turns: Iterable[Sequence[Found]]) -> list[dict[str, object]]:
+def by_id(turns: Iterable[Sequence[RubricResult]]) -> list[dict[str, object]]:
     """Return the data of each rubric over all turns in which it was judged."""
-    results: dict[str, list[Found]] = {}
+    results: dict[str, list[RubricResult]] = {}
     for turn in turns:
         for each in turn:
             results.setdefault(each.rubric_id, []).append(each)
     return [_over_turns(rubric_id, of_rubric) for rubric_id, of_rubric in results.items()]
 
 
-def _over_turns(rubric_id: str, results: Sequence[Found]) -> dict[str, object]:
+def _over_turns(rubric_id: str, results: Sequence[RubricResult]) -> dict[str, object]:
     scores = [each.score for each in results if each.score is not None]
     shares = [each.tally.agreement for each in results if each.tally.agreement is not None]
     met = sum(score == 1 for score in scores)
@@ -341,7 +346,7 @@ def _over_turns(rubric_id: str, results: Sequence[Found]) -> dict[str, object]:
     }
 
 
-def details_of(results: Iterable[Found]) -> list[dict[str, object]]:
+def details_of(results: Iterable[RubricResult]) -> list[dict[str, object]]:
     """Return the results of one turn as data for reports."""
     return [
         {
@@ -356,7 +361,7 @@ def details_of(results: Iterable[Found]) -> list[dict[str, object]]:
     ]
 
 
-def rubrics_reason(results: Sequence[Found]) -> str:
+def rubrics_reason(results: Sequence[RubricResult]) -> str:
     """Return which rubrics do not hold, with the judge's rationale."""
     missed = [each for each in results if each.tally.met is False]
     if not missed:

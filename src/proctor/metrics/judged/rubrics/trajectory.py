@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from proctor.judges.base import Passage
 from proctor.metrics.base import CaseView, MetricFacts
 from proctor.metrics.judged.passages import agents_of, turns_of
-from proctor.metrics.judged.rubrics.base import Placed, RubricMetric, rubric_facts
+from proctor.metrics.judged.rubrics.base import LocatedRubric, RubricMetric, rubric_facts
 from proctor.schema.format.case import EvalCase
 
 
@@ -26,10 +26,10 @@ class RubricTrajectory(RubricMetric):
     )
     rubric_type = "TRAJECTORY_QUALITY"
 
-    def _lists(self, case: EvalCase) -> list[list[Placed]]:
+    def _lists(self, case: EvalCase) -> list[list[LocatedRubric]]:
         return super()._lists(case)[-1:]
 
-    def _of_turn(self, case: CaseView, index: int) -> list[Placed]:
+    def _of_turn(self, case: CaseView, index: int) -> list[LocatedRubric]:
         return super()._of_turn(case, index) if index == len(case.actual) - 1 else []
 
     def _passages(self, case: CaseView, index: int) -> Iterator[Passage]:

@@ -18,7 +18,7 @@ from proctor.metrics.matchers.contrary_values import CANNOT_FAIL, accepts_everyt
 from proctor.metrics.reason_text import and_more, show_pair, show_text, show_value
 from proctor.metrics.text.answer import TURNS, AnswerMetric, Expected
 from proctor.metrics.text.json.difference import Difference, Rules, json_differences
-from proctor.metrics.text.json.parse import json_in, read_json, why_not_json
+from proctor.metrics.text.json.parse import json_in, not_json_reason, read_json
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.criterion import BaseCriterion
 from proctor.schema.results.score import Explanation, Score
@@ -132,7 +132,7 @@ class JsonEqual(AnswerMetric[JsonCriterion]):
                 for actual in self._values(answer)
             ]
         except ValueError as error:
-            return Explanation(why_not_json(answer, error))
+            return Explanation(not_json_reason(answer, error))
         actual, mismatches = min(candidates, key=lambda each: len(each[1]))
         reason = (
             "; ".join(and_more([_sentence(each) for each in mismatches]))

@@ -50,7 +50,7 @@ def json_in(text: str, *, exact: bool = False) -> list[object]:
     return values
 
 
-def why_not_json(answer: str, error: ValueError) -> str:
+def not_json_reason(answer: str, error: ValueError) -> str:
     """Return why an answer is not JSON as a whole, and whether the option `anywhere` would find JSON in it."""
     reason = f"the answer is not JSON: {error}"
     try:

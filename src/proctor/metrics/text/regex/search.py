@@ -79,7 +79,7 @@ def search_texts(searches: Sequence[Search], seconds: float) -> list[Span]:
     if len(spans) < len(searches):
         process.communicate()  # its output has ended, so it is about to end
         if time.monotonic() - started >= seconds:
-            raise _took_too_long(searches[len(spans)], seconds)
+            raise _time_limit_error(searches[len(spans)], seconds)
         raise MetricError(
             f"the process that searches with regular expressions ended with exit code {process.returncode}"
         )
@@ -135,7 +135,7 @@ def _close_idle() -> None:
         _close(_idle.pop())
 
 
-def _took_too_long(search: Search, seconds: float) -> MetricError:
+def _time_limit_error(search: Search, seconds: float) -> MetricError:
     return MetricError(
         f"the regular expression {show_pattern(search.pattern.pattern)} took longer than {seconds:g} s on an answer of "
         f"{len(search.text)} characters. It can match a text in too many ways: do not repeat what contains a repeat, "

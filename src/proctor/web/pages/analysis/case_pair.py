@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from proctor.analysis.compare.case_diff import Parting, Step, parting_sentence
+from proctor.analysis.compare.case_diff import CaseDiff, Step, case_diff_sentence
 from proctor.reports.content.symbols import DiffKind
 from proctor.reports.content.text_blocks import DiffPiece
 from proctor.schema.format.wire_model import PageModel
@@ -72,7 +72,7 @@ class PairPage(PageModel):
 
 
 def pair_page(
-    divergence: Parting,
+    divergence: CaseDiff,
     sides: tuple[Sided, Sided],
     cases: tuple[CaseResult, CaseResult],
     places: tuple[int, int],
@@ -91,7 +91,7 @@ def pair_page(
     ]
     return PairPage(
         name=divergence.name,
-        sentence=parting_sentence(divergence),
+        sentence=case_diff_sentence(divergence),
         base=both[0],
         candidate=both[1],
         turn=divergence.turn,

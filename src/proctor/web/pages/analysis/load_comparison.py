@@ -8,7 +8,7 @@ from itertools import groupby, islice
 from operator import itemgetter
 
 from proctor.analysis.compare.baselines import load_baseline
-from proctor.analysis.compare.case_diff import parting
+from proctor.analysis.compare.case_diff import diff_case
 from proctor.analysis.compare.compare_runs import compare_sync
 from proctor.errors import SetupError, UnknownNameError, did_you_mean
 from proctor.reports.content.symbols import short_ids
@@ -180,7 +180,7 @@ class _RunPair:
     def page(self, places: tuple[int, int]) -> PairPage:
         """Return the cases at these positions side by side."""
         cases = self.runs[0].cases[places[0]], self.runs[1].cases[places[1]]
-        return pair_page(parting(*cases), self.sides, cases, places, self.store)
+        return pair_page(diff_case(*cases), self.sides, cases, places, self.store)
 
 
 def _compared_run(store: Store, run_id: str) -> ComparedRun:

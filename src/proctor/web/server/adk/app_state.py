@@ -84,9 +84,9 @@ class AdkState:
 
     def close(self) -> None:
         """Close all agents."""
-        self._loop.close(self._farewell)
+        self._loop.close(self._close_hosts)
 
-    async def _farewell(self) -> None:
+    async def _close_hosts(self) -> None:
         for opening in self._hosts.values():
             with suppress(Exception):
                 await (await opening).close()

@@ -17,7 +17,7 @@ from proctor.engine.trial.evidence_limits import trace_of
 from proctor.schema.evidence.turn import Span, SpanKind
 from proctor.web.server.adk.wire import json_bytes, parts_of
 
-Traced = Mapping[str, Sequence[Span]]
+TraceContent = Mapping[str, Sequence[Span]]
 """The recorded spans of a session, by invocation."""
 
 _ADK = "gcp.vertex.agent"
@@ -25,7 +25,7 @@ _LAST_SECOND = 9e9
 """In the year 2255; nanoseconds beyond soon fit nowhere."""
 
 
-def spans_of(session: Mapping[str, Any], traced: Traced | None = None) -> list[Json]:
+def spans_of(session: Mapping[str, Any], traced: TraceContent | None = None) -> list[Json]:
     """Return the spans of a session, turn by turn; a change of the state alone is not a turn."""
     turns: dict[str, list[Json]] = {}
     for event in session["events"]:
@@ -39,7 +39,9 @@ def spans_of(session: Mapping[str, Any], traced: Traced | None = None) -> list[J
     return spans
 
 
-def attributes_of(session: Mapping[str, Any], event_id: str, traced: Traced | None = None) -> Json | None:
+def attributes_of(
+    session: Mapping[str, Any], event_id: str, traced: TraceContent | None = None
+) -> Json | None:
     """Return the attributes of the model's or tool's span of an event; `None` if there is no such event."""
     for spans in (spans_of(session, traced), spans_of(session)):
         # recorded spans cover only some events

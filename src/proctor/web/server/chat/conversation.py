@@ -108,7 +108,7 @@ class Chat:
         self._require_open()
         before = self._number
         self._new_exchange(message)
-        self._start(self._answer(lambda: self.talk.send(message, self._hear)))
+        self._start(self._answer(lambda: self.talk.send(message, self._note_event)))
         return before
 
     async def replay(self, *, without_last: bool) -> int:
@@ -125,7 +125,7 @@ class Chat:
         self._add_entry(
             "note", text=f"{'the last turn is undone' if without_last else 'a new session'}{replay}"
         )
-        self._start(self._answer(lambda: self.talk.again(self._hear, messages)))
+        self._start(self._answer(lambda: self.talk.again(self._note_event, messages)))
         return before
 
     async def stop(self) -> None:
@@ -213,7 +213,7 @@ class Chat:
             else:
                 self._add_entry("user", text=part.text or "")
 
-    def _hear(self, event: Event) -> None:
+    def _note_event(self, event: Event) -> None:
         for fields in entries_of(event):
             self._in_exchange += 1
             if self._in_exchange < MOST_ENTRIES:

@@ -21,7 +21,7 @@ router = APIRouter()
 def get_about(context: ContextDep, active: ActiveRunsDep) -> AboutPage:
     """Return the version and the project of this server, and what it can do."""
     agents, why_not = _agents(context)
-    why_not = why_not or active.why_no_runs()
+    why_not = why_not or active.no_runs_reason()
     return AboutPage(
         version=__version__,
         project=context.root.name,

@@ -15,7 +15,7 @@ from proctor.runs.setup.judge_and_user import default_judge
 from proctor.runs.setup.settings import load_settings
 from proctor.schema.format.criterion import JudgeModelOptions
 from proctor.schema.results.manifest import RunState
-from proctor.stores.base import Standing
+from proctor.stores.base import ScoringProgress
 from proctor.web.pages.start import (
     AgentChoice,
     AgentsPage,
@@ -166,7 +166,7 @@ def _find_run(active: ActiveRuns, run: str) -> str:
         return store.find(run)
 
 
-def _standing(active: ActiveRuns, run: str) -> tuple[str, Standing]:
+def _standing(active: ActiveRuns, run: str) -> tuple[str, ScoringProgress]:
     """Return the id and the state of a run."""
     with active.context.runs() as store:
         run_id = store.find(run)
@@ -183,7 +183,7 @@ def list_agents(active: ActiveRunsDep) -> AgentsPage:
         AgentChoice(name=name, reference=hide_secrets(reference))
         for name, reference in startable(active.context).items()
     ]
-    why_not = active.why_no_runs()
+    why_not = active.no_runs_reason()
     return AgentsPage(items=agents, can_run=not why_not, why_not=why_not)
 
 
@@ -249,7 +249,7 @@ def estimate_run(active: ActiveRunsDep, form: StartRun) -> EstimatePage:
 @router.post("/runs", status_code=201, responses=_WRONG)
 def start_run(active: ActiveRunsDep, form: StartRun) -> Begun:
     """Start a run in a separate process. If there are problems, report all of them and run nothing."""
-    if why_not := active.why_no_runs():
+    if why_not := active.no_runs_reason():
         raise HTTPException(409, why_not)
     with problem_responses(active, form):
         words = command_of(form, active.context)

@@ -27,7 +27,7 @@ from fastapi import Depends, Request
 from proctor.common.secrets import hide_secrets
 from proctor.errors import ProctorError, SetupError
 from proctor.runs.storage.open import store_url
-from proctor.stores.base import Standing
+from proctor.stores.base import ScoringProgress
 from proctor.web.server.context import ServerContext
 from proctor.web.server.runs.follow import Followers
 
@@ -328,7 +328,7 @@ class ActiveRuns:
         self.children = ChildRuns(context.root, context.root / FOLDER)
         self.followers = Followers(context, self.is_ours)
 
-    def why_no_runs(self) -> str:
+    def no_runs_reason(self) -> str:
         """Return why this server cannot start runs; empty if it can."""
         try:
             url = store_url(self.context.store_url)
@@ -338,7 +338,7 @@ class ActiveRuns:
             return "this server stores its runs in memory, which no other process can write: start it with --store PATH"
         return ""
 
-    def is_ours(self, run_id: str, standing: Standing) -> bool:
+    def is_ours(self, run_id: str, standing: ScoringProgress) -> bool:
         """Return whether this server, or an earlier one, started the process that executes a run."""
         return standing.worker_pid is not None and standing.worker_pid == self.children.process_of(run_id)
 

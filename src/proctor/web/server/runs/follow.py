@@ -25,7 +25,7 @@ from proctor.reports.content.summary import run_cost_text
 from proctor.runs.storage.open import open_runs
 from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.manifest import RunState
-from proctor.stores.base import Standing, Store
+from proctor.stores.base import ScoringProgress, Store
 from proctor.web.pages.base import copy_fields
 from proctor.web.pages.runs.case_table import CaseRow, case_row, recorded_trials
 from proctor.web.server.context import ServerContext
@@ -115,7 +115,7 @@ _MOST_UNDECIDED = 1_000
 _WINDOW = 30.0
 """The sliding window of the rate in seconds."""
 
-Ours = Callable[[str, Standing], bool]
+Ours = Callable[[str, ScoringProgress], bool]
 """Returns whether this server started the process that executes a run."""
 
 
@@ -123,7 +123,7 @@ Ours = Callable[[str, Standing], bool]
 class _Update:
     """The news of one read of the store."""
 
-    standing: Standing
+    standing: ScoringProgress
     decided: list[int] = field(default_factory=list)
     """The positions with a new verdict, in order."""
     strips: dict[int, str] = field(default_factory=dict)
@@ -178,7 +178,7 @@ class Follower:
         self._known: dict[int, str] = {}
         self._strips: dict[int, str] = {}
         self._planned, self._has_repeats = 0, False
-        self._last: Standing | None = None
+        self._last: ScoringProgress | None = None
         self._costs: dict[int, float | None] = {}
         self._newest: OrderedDict[int, bytes] = OrderedDict()
         self._rate = Throughput()
@@ -289,7 +289,7 @@ class Follower:
         self._known.update({at: str(outcomes[at]) for at in decided})
         return decided
 
-    def _new_strips(self, store: Store, standing: Standing) -> dict[int, str]:
+    def _new_strips(self, store: Store, standing: ScoringProgress) -> dict[int, str]:
         if standing.trials == (self._last.trials if self._last is not None else 0):
             return {}
         undecided = [*islice((at for at in range(standing.cases) if at not in self._known), _MOST_UNDECIDED)]
@@ -301,7 +301,7 @@ class Follower:
             return []
         return [at for at in dict.fromkeys((*decided, *self._known)) if at not in self._costs]
 
-    def _end_event(self, store: Store, standing: Standing) -> LiveEnd:
+    def _end_event(self, store: Store, standing: ScoringProgress) -> LiveEnd:
         summary = store.summary(self.run_id, self.judging)
         return LiveEnd(
             run_id=self.run_id,
@@ -342,7 +342,7 @@ class Follower:
             self._notified_at, self._last = now, update.standing
             self._notify()
 
-    def _progress(self, standing: Standing) -> LiveProgress:
+    def _progress(self, standing: ScoringProgress) -> LiveProgress:
         rate = self._rate.now()
         left = max(0, self._planned - standing.trials)
         known = [cost for cost in self._costs.values() if cost is not None]

@@ -90,7 +90,7 @@ def command_of(form: StartRun, context: ServerContext) -> list[str]:
         *_sets(form, context.root, problems),
         *_judging(form, context, settings, names, problems),
         *_plain(form),
-        *(_other_words(stored, context.root, settings) if stored is not None else ()),
+        *(_options_without_field(stored, context.root, settings) if stored is not None else ()),
         *store_words(context),
     ]
     if problems:
@@ -147,7 +147,7 @@ def _plain(form: StartRun) -> Iterator[str]:
             yield from option_words(name, getattr(form, name))
 
 
-def _other_words(stored: Manifest, root: Path, settings: Settings) -> Iterator[str]:
+def _options_without_field(stored: Manifest, root: Path, settings: Settings) -> Iterator[str]:
     """Return the options of a stored run that the form has no field for."""
     for name, value in repeatable_options(stored, root, settings).items():
         yield from option_words(name, value)
