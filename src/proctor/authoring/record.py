@@ -60,12 +60,16 @@ def _expected_turn(turn: Invocation) -> Invocation:
     )
 
 
-async def case_of_talk(talk: Conversation, eval_id: str, *, with_final_state: bool) -> EvalCase:
+async def case_of_conversation(
+    conversation: Conversation, eval_id: str, *, with_final_state: bool
+) -> EvalCase:
     """Return the conversation that is being had as a case; `with_final_state`: it expects the state keys that it changed."""
-    session, state = talk.session_input, None
+    session, state = conversation.session_input, None
     if with_final_state:
-        state = changed_keys(dict((session.state if session else None) or {}), await talk.final_state())
-    return recorded_case(eval_id, talk.invocations, session_input=session, final_state=state)
+        state = changed_keys(
+            dict((session.state if session else None) or {}), await conversation.final_state()
+        )
+    return recorded_case(eval_id, conversation.invocations, session_input=session, final_state=state)
 
 
 def case_of_session(eval_id: str, path: str | Path) -> EvalCase:

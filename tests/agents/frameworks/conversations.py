@@ -11,7 +11,7 @@ from proctor.schema.format.content import Content
 from tests.agents.conftest import ask, new_session, read
 
 
-def talk(agent: Any, *messages: str | Content, session: Session | None = None) -> list[list[Event]]:
+def conversation(agent: Any, *messages: str | Content, session: Session | None = None) -> list[list[Event]]:
     """Send one message after the other; return the events of each turn."""
 
     async def main() -> list[list[Event]]:

@@ -125,8 +125,8 @@ def test_later_changes_of_an_event_do_not_reach_the_evidence(change: Any, before
         yield event
 
     turn = new_turn(user_text("q"))
-    intake = EvidenceLimiter(TurnCaps(max_text=40, max_events=10), [])
-    asyncio.run(record_turn(agent(), turn, Session("s", "app", "user"), intake))
+    limiter = EvidenceLimiter(TurnCaps(max_text=40, max_events=10), [])
+    asyncio.run(record_turn(agent(), turn, Session("s", "app", "user"), limiter))
     first, second = turn.events
     assert first == Event.called("f", {"a": 1}, **usage)
     assert second != first

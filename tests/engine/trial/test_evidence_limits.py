@@ -33,7 +33,7 @@ SMALL = TurnCaps(max_text=40)
 # --- one value ---------------------------------------------------------------------------------------------------------
 
 
-def intake(caps: TurnCaps = SMALL) -> EvidenceLimiter:
+def limiter(caps: TurnCaps = SMALL) -> EvidenceLimiter:
     taking = EvidenceLimiter(caps, [])
     taking.begin()
     return taking
@@ -76,25 +76,25 @@ def intake(caps: TurnCaps = SMALL) -> EvidenceLimiter:
     ],
 )
 def test_a_text(text: str, kept: str, notes: list[str]) -> None:
-    taking = intake()
+    taking = limiter()
     assert taking.text(text, "") == kept
     assert taking.notes == notes
 
 
 @given(st.text(st.characters(blacklist_characters="\0", blacklist_categories=["Cs"])))
 def test_readable_and_short_text_is_stored_unchanged(text: str) -> None:
-    taking = intake(TurnCaps())
+    taking = limiter(TurnCaps())
     assert taking.text(text, "") == text
     assert taking.notes == []
 
 
 @given(st.text(st.characters(), max_size=50))
 def test_stored_text_is_utf_8_without_nul(text: str) -> None:
-    assert b"\0" not in intake().text(text, "").encode()
+    assert b"\0" not in limiter().text(text, "").encode()
 
 
 def test_texts_of_a_turn_share_a_limit_with_a_small_part_for_each() -> None:
-    taking = intake(TurnCaps(max_text=2_000))
+    taking = limiter(TurnCaps(max_text=2_000))
     text = "0123456789" * 200
     kept = [taking.text(text, "") for _ in range(10)]
     assert kept[:8] == [text] * 8
@@ -108,7 +108,7 @@ def test_texts_of_a_turn_share_a_limit_with_a_small_part_for_each() -> None:
 
 
 def test_note_names_its_location() -> None:
-    taking = intake()
+    taking = limiter()
     taking.begin()
     taking.text("a\0", "arguments: ")
     taking.begin("final state")
@@ -120,7 +120,7 @@ def test_note_names_its_location() -> None:
 
 
 def test_there_are_not_more_notes_than_anyone_reads() -> None:
-    taking = intake()
+    taking = limiter()
     for _ in range(MOST_NOTES + 10):
         taking.text("\0", "")
     assert len(taking.notes) == MOST_NOTES + 1
@@ -140,7 +140,7 @@ json_values: st.SearchStrategy[Any] = st.recursive(
 
 @given(st.dictionaries(st.text("abc ü-"), json_values, max_size=5))
 def test_an_object_is_kept_as_an_equal_copy(given_value: dict[str, Any]) -> None:
-    taking = intake(TurnCaps())
+    taking = limiter(TurnCaps())
     kept = taking.object(given_value, "")
     assert (json.dumps(kept), taking.notes) == (json.dumps(given_value), [])
     assert kept is not given_value
@@ -181,7 +181,7 @@ def test_an_object_is_kept_as_an_equal_copy(given_value: dict[str, Any]) -> None
     ],
 )
 def test_what_is_changed_in_json(value: dict[Any, Any], kept: dict[str, Any], note: str | None) -> None:
-    taking = intake()
+    taking = limiter()
     assert taking.object(value, "response: ") == kept
     assert taking.notes == ([note] if note else [])
 
@@ -248,7 +248,7 @@ def test_object_that_equals_everything_is_recorded_by_its_type(value: Any, plain
 )
 def test_value_outside_json_is_an_error_of_the_agent(value: dict[str, Any]) -> None:
     with pytest.raises(AgentError):
-        intake(TurnCaps()).object(value, "")
+        limiter(TurnCaps()).object(value, "")
 
 
 # --- a whole trial -----------------------------------------------------------------------------------------------------

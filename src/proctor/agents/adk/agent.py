@@ -93,42 +93,42 @@ class AdkAgent:
             AgentRaisedError: a tool cancelled itself.
             AgentError: google-adk cannot read the user's message, or it answers a call that does not exist.
         """
-        talk: _Talk = session.memory.get(_MEMORY) or await self._begin(session)
-        talk.watch.restart()
+        conversation: _Conversation = session.memory.get(_MEMORY) or await self._begin(session)
+        conversation.watch.restart()
         last, collection = LastAnswer(), SpanCollection()
         try:
             with gathering(collection):
-                events = talk.runner.run_async(
+                events = conversation.runner.run_async(
                     user_id=session.user_id,
-                    session_id=talk.session_id,
-                    new_message=_genai_content(talk.pending.with_call_ids(message)),
+                    session_id=conversation.session_id,
+                    new_message=_genai_content(conversation.pending.with_call_ids(message)),
                     run_config=capturing(self._run_config),
                 )
                 async with aclosing(events):
                     async for adk_event in events:
                         event = event_of(adk_event)
-                        talk.pending.note(event)
-                        talk.watch.note_event()
+                        conversation.pending.note(event)
+                        conversation.watch.note_event()
                         last.note(event, getattr(adk_event, "finish_reason", None))
                         yield event
             if (broken := last.incomplete_event()) is not None:
                 yield broken
-            if reason := talk.watch.incomplete_reason():
+            if reason := conversation.watch.incomplete_reason():
                 raise AgentRaisedError(reason, type="CancelledError")
         finally:
-            talk.watch.report(session.memory)
+            conversation.watch.report(session.memory)
             session.memory["app_details"] = {
-                "agent_details": dict(talk.watch.details)
+                "agent_details": dict(conversation.watch.details)
             }  # even if no model was called
             session.memory["spans"] = collection.spans()
 
     async def final_state(self, session: Session) -> dict[str, object]:
         """Return the state of google-adk's session without the keys of a single turn (`temp:`)."""
-        talk: _Talk | None = session.memory.get(_MEMORY)
-        if talk is None:
+        conversation: _Conversation | None = session.memory.get(_MEMORY)
+        if conversation is None:
             return session.state
-        stored = await talk.runner.session_service.get_session(
-            app_name=session.app_name, user_id=session.user_id, session_id=talk.session_id
+        stored = await conversation.runner.session_service.get_session(
+            app_name=session.app_name, user_id=session.user_id, session_id=conversation.session_id
         )
         return lasting(stored.state)
 
@@ -144,7 +144,7 @@ class AdkAgent:
         if runner is not None:
             await runner.close()
 
-    async def _begin(self, session: Session) -> _Talk:
+    async def _begin(self, session: Session) -> _Conversation:
         sessions = import_extra("google.adk.sessions", extra="adk", feature=_FEATURE)
         runners = import_extra("google.adk.runners", extra="adk", feature=_FEATURE)
         artifacts = import_extra("google.adk.artifacts", extra="adk", feature=_FEATURE)
@@ -163,9 +163,9 @@ class AdkAgent:
             services["session_service"], session, is_shared="session_service" in self._services
         )
         self._last_runner = runner
-        talk = _Talk(runner, adk_session.id, watch)
-        session.memory[_MEMORY] = talk
-        return talk
+        conversation = _Conversation(runner, adk_session.id, watch)
+        session.memory[_MEMORY] = conversation
+        return conversation
 
 
 async def _session(service: BaseSessionService, session: Session, *, is_shared: bool) -> AdkSession:
@@ -180,7 +180,7 @@ async def _session(service: BaseSessionService, session: Session, *, is_shared: 
 
 
 @dataclass(frozen=True, slots=True)
-class _Talk:
+class _Conversation:
     """One trial's conversation inside google-adk."""
 
     runner: Runner

@@ -49,7 +49,7 @@ def response_from_text(value: Any) -> dict[str, Any]:
     return as_response(value)
 
 
-def spoken(
+def model_answer_event(
     author: str,
     parts: Iterable[Part],
     *,

@@ -13,10 +13,10 @@ from proctor.agents.frameworks.framework_events import (
     call_part,
     details_of,
     incomplete_event,
+    model_answer_event,
     no_place_for,
     reasoning_part,
     response_from_text,
-    spoken,
     tokens,
 )
 from proctor.common.optional_packages import import_extra
@@ -84,7 +84,7 @@ class MessageReader:
         metadata = message.response_metadata
         self._finish = next((metadata[key] for key in _ENDS if metadata.get(key)), None)
         model = metadata.get("model_name") or metadata.get("model")
-        return spoken(author, parts, usage=_usage_of(message), model=model)
+        return model_answer_event(author, parts, usage=_usage_of(message), model=model)
 
     def _response(self, message: Any) -> Event:
         call_id = message.tool_call_id

@@ -82,15 +82,15 @@ class LangGraphAgent:
         Raises:
             AgentError: the graph does not accept the message, or its context cannot be created from the session's state.
         """
-        talk: _Talk = session.memory.get(_MEMORY) or await self._begin(session)
+        conversation: _Conversation = session.memory.get(_MEMORY) or await self._begin(session)
         watch = TurnTimings()
-        graph_input = self._input(message, session, talk)
-        talk.interrupts = []
-        config = {**talk.config, "callbacks": [watching(watch, self._name)]}
-        steps = talk.graph.astream(
+        graph_input = self._input(message, session, conversation)
+        conversation.interrupts = []
+        config = {**conversation.config, "callbacks": [watching(watch, self._name)]}
+        steps = conversation.graph.astream(
             graph_input,
             config,
-            context=talk.context,
+            context=conversation.context,
             stream_mode="updates",
             subgraphs=True,
             durability="exit",
@@ -98,23 +98,23 @@ class LangGraphAgent:
         try:
             async with aclosing(steps):
                 async for namespace, update in steps:
-                    for event in self._events(namespace, update, talk):
+                    for event in self._events(namespace, update, conversation):
                         yield event
-            async for event in self._last_words(talk):
+            async for event in self._final_events(conversation):
                 yield event
         finally:
             watch.report(session.memory)
 
     async def final_state(self, session: Session) -> dict[str, Any]:
         """Return the graph's state without its messages, and the keys of the session's state that the graph does not have."""
-        talk: _Talk | None = session.memory.get(_MEMORY)
-        if talk is None:
+        conversation: _Conversation | None = session.memory.get(_MEMORY)
+        if conversation is None:
             return session.state
-        values = (await talk.graph.aget_state(talk.config)).values
+        values = (await conversation.graph.aget_state(conversation.config)).values
         own = {key: value for key, value in values.items() if key != self._message_key} if values else {}
-        return {**state_of(talk.context, session.state), **as_json(own)}
+        return {**state_of(conversation.context, session.state), **as_json(own)}
 
-    async def _begin(self, session: Session) -> _Talk:
+    async def _begin(self, session: Session) -> _Conversation:
         memory = import_extra("langgraph.checkpoint.memory", extra="langgraph", feature=_FEATURE)
         source = self._context or getattr(self._graph, "context_schema", None)
         context = (
@@ -125,49 +125,55 @@ class LangGraphAgent:
         graph = self._graph.copy({"checkpointer": memory.InMemorySaver()})
         elsewhere = {key: value for key, value in session.state.items() if key not in self._keys}
         ids = {"thread_id": session.id, "user_id": session.user_id, "app_name": session.app_name}
-        talk = _Talk(graph, context, {"configurable": {**elsewhere, **ids}}, MessageReader(self._name))
-        session.memory[_MEMORY] = talk
-        return talk
-
-    def _input(self, message: Content, session: Session, talk: _Talk) -> Any:
-        if talk.interrupts:
-            return _resuming(message, talk.interrupts)
-        first = (
-            {} if talk.has_begun else {key: session.state[key] for key in self._keys if key in session.state}
+        conversation = _Conversation(
+            graph, context, {"configurable": {**elsewhere, **ids}}, MessageReader(self._name)
         )
-        talk.has_begun = True
+        session.memory[_MEMORY] = conversation
+        return conversation
+
+    def _input(self, message: Content, session: Session, conversation: _Conversation) -> Any:
+        if conversation.interrupts:
+            return _resuming(message, conversation.interrupts)
+        first = (
+            {}
+            if conversation.has_begun
+            else {key: session.state[key] for key in self._keys if key in session.state}
+        )
+        conversation.has_begun = True
         if self._answer_key:
             return {**first, self._message_key: text_of_message(message, _FRAMEWORK)}
         user_message = human_message(message)
-        talk.reader.skip(user_message)
+        conversation.reader.skip(user_message)
         return {**first, self._message_key: [user_message]}
 
-    def _events(self, namespace: tuple[str, ...], update: Any, talk: _Talk) -> Iterator[Event]:
+    def _events(
+        self, namespace: tuple[str, ...], update: Any, conversation: _Conversation
+    ) -> Iterator[Event]:
         for node, change in update.items() if isinstance(update, Mapping) else ():
             if node == "__interrupt__":
                 if not namespace:
-                    talk.interrupts += change
+                    conversation.interrupts += change
                 continue
             for one in change if isinstance(change, list) else [change]:  # a node may return several commands
                 messages = one.get(self._message_key) if isinstance(one, Mapping) else None
-                yield from talk.reader.events(messages, node=node, namespace=namespace)
+                yield from conversation.reader.events(messages, node=node, namespace=namespace)
 
-    async def _last_words(self, talk: _Talk) -> AsyncIterator[Event]:
-        for interrupt in talk.interrupts:
+    async def _final_events(self, conversation: _Conversation) -> AsyncIterator[Event]:
+        for interrupt in conversation.interrupts:
             yield Event.said(as_text(interrupt.value), author=self._name or "agent")
-        if talk.interrupts:
+        if conversation.interrupts:
             return
-        values = (await talk.graph.aget_state(talk.config)).values
+        values = (await conversation.graph.aget_state(conversation.config)).values
         if self._answer_key:
             yield Event.said(as_text(values.get(self._answer_key)), author=self._name or "agent")
         elif isinstance(values, Mapping) and values.get("structured_response") is not None:
-            yield Event.said(as_text(values["structured_response"]), author=talk.reader.last_author)
-        if (broken := talk.reader.incomplete_event()) is not None:
+            yield Event.said(as_text(values["structured_response"]), author=conversation.reader.last_author)
+        if (broken := conversation.reader.incomplete_event()) is not None:
             yield broken
 
 
 @dataclass(slots=True)
-class _Talk:
+class _Conversation:
     """One trial's conversation."""
 
     graph: Any
@@ -287,7 +293,7 @@ class RunnableAgent:
         finally:
             watch.report(session.memory)
         output = _answer_in(pump.result)
-        for event in self._last_words(output, reader):
+        for event in self._final_events(output, reader):
             yield event
         if isinstance(output, str):
             feature = "A runnable of LangChain"
@@ -296,7 +302,7 @@ class RunnableAgent:
             )
         history += [user_message, output]
 
-    def _last_words(self, output: Any, reader: MessageReader) -> Iterator[Event]:
+    def _final_events(self, output: Any, reader: MessageReader) -> Iterator[Event]:
         if hasattr(output, "tool_calls"):
             yield from reader.events([output], node=self._name, namespace=())
         elif output != reader.last_text:

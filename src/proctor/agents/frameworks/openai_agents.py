@@ -18,10 +18,10 @@ from proctor.agents.frameworks.framework_events import (
     as_text,
     call_part,
     details_of,
+    model_answer_event,
     no_place_for,
     reasoning_part,
     response_from_text,
-    spoken,
     tokens,
     tool_declaration,
 )
@@ -87,47 +87,47 @@ class OpenAiAgent:
         Raises:
             AgentError: the message does not answer the waiting calls, or the context cannot be created.
         """
-        talk: _Talk = session.memory.get(_MEMORY) or await self._begin(session)
+        conversation: _Conversation = session.memory.get(_MEMORY) or await self._begin(session)
         watch = TurnTimings()
-        run_input = self._input(talk.pending.with_call_ids(message), talk)
+        run_input = self._input(conversation.pending.with_call_ids(message), conversation)
         pump: Pump[Event] = Pump()
-        hooks = _hooks()(watch, pump.post, talk.calls)
+        hooks = _hooks()(watch, pump.post, conversation.calls)
         options: dict[str, Any] = {"hooks": hooks, **self._given}
         if isinstance(run_input, list):
-            options["context"] = talk.context
+            options["context"] = conversation.context
         try:
-            async for event in pump.run(self._sdk.Runner.run(talk.agent, run_input, **options)):
+            async for event in pump.run(self._sdk.Runner.run(conversation.agent, run_input, **options)):
                 yield event
-            for event in self._last_words(pump.result, hooks, talk):
+            for event in self._final_events(pump.result, hooks, conversation):
                 yield event
         finally:
             watch.report(session.memory)
 
     def final_state(self, session: Session) -> dict[str, Any]:
         """Return the current content of the context."""
-        talk: _Talk | None = session.memory.get(_MEMORY)
-        return session.state if talk is None else state_of(talk.context, session.state)
+        conversation: _Conversation | None = session.memory.get(_MEMORY)
+        return session.state if conversation is None else state_of(conversation.context, session.state)
 
-    async def _begin(self, session: Session) -> _Talk:
+    async def _begin(self, session: Session) -> _Conversation:
         context = await state_object(self._context, session, framework=_FRAMEWORK, what="context")
-        session.memory[_MEMORY] = talk = _Talk(self._agent, context)
-        return talk
+        session.memory[_MEMORY] = conversation = _Conversation(self._agent, context)
+        return conversation
 
-    def _input(self, message: Content, talk: _Talk) -> Any:
+    def _input(self, message: Content, conversation: _Conversation) -> Any:
         """Return the input of a run: the conversation with the user's message, or the run that waits for answers."""
         answers = {
             part.function_response.id: part.function_response
             for part in message.parts or ()
             if part.function_response
         }
-        if talk.waiting is None:
+        if conversation.waiting is None:
             if answers:
                 raise AgentError(
                     "openai-agents: the user's message answers a call, and none waits for an answer"
                 )
-            return [*talk.history, {"role": "user", "content": _user_content(message)}]
-        state = talk.waiting.to_state()
-        for item in talk.waiting.interruptions:
+            return [*conversation.history, {"role": "user", "content": _user_content(message)}]
+        state = conversation.waiting.to_state()
+        for item in conversation.waiting.interruptions:
             answer = answers.get(item.call_id)
             confirmed = (answer.response or {}).get("confirmed") if answer else None
             if confirmed is True:
@@ -141,12 +141,12 @@ class OpenAiAgent:
                 )
         return state
 
-    def _last_words(self, result: Any, hooks: Any, talk: _Talk) -> Iterator[Event]:
-        yield from hooks.unseen(item.raw_item for item in result.new_items)
-        talk.agent, talk.history = result.last_agent, result.to_input_list()
-        talk.waiting = result if result.interruptions else None
+    def _final_events(self, result: Any, hooks: Any, conversation: _Conversation) -> Iterator[Event]:
+        yield from hooks.new_responses(item.raw_item for item in result.new_items)
+        conversation.agent, conversation.history = result.last_agent, result.to_input_list()
+        conversation.waiting = result if result.interruptions else None
         if result.interruptions:
-            yield self._waiting(result, talk)
+            yield self._waiting_event(result, conversation)
             return
         output = result.final_output
         text = as_text(output)
@@ -155,11 +155,13 @@ class OpenAiAgent:
         if _is_incomplete(result):
             yield Event(author=result.last_agent.name, error_code="incomplete", error_message=_INCOMPLETE)
 
-    def _waiting(self, result: Any, talk: _Talk) -> Event:
+    def _waiting_event(self, result: Any, conversation: _Conversation) -> Event:
         items = result.interruptions
         ids = [item.call_id for item in items]
         parts = [call_part(item.name, json.loads(item.arguments or "{}"), item.call_id) for item in items]
-        talk.pending.note(spoken(result.last_agent.name, parts, long_running_tool_ids=ids))
+        conversation.pending.note(
+            model_answer_event(result.last_agent.name, parts, long_running_tool_ids=ids)
+        )
         return Event(author=result.last_agent.name, long_running_tool_ids=ids)
 
 
@@ -173,7 +175,7 @@ def _is_incomplete(result: Any) -> bool:
 
 
 @dataclass(slots=True)
-class _Talk:
+class _Conversation:
     """One trial's conversation."""
 
     agent: Any
@@ -267,7 +269,7 @@ class _Listener:
         self.inside = (0, 0)
 
     async def on_llm_start(self, context: Any, agent: Any, system_prompt: Any, input_items: Any) -> None:
-        for event in self.unseen(input_items):  # no other hook reports rejected calls
+        for event in self.new_responses(input_items):  # no other hook reports rejected calls
             self.post(event)
         self.watch.details[agent.name] = _agent_details(agent, system_prompt or "")
         self.watch.models.append(TimedCall(agent.name))
@@ -294,7 +296,7 @@ class _Listener:
         if call_id is not None:
             self.post(self._response(call_id, None, context))
 
-    def unseen(self, items: Iterable[Any]) -> Iterator[Event]:
+    def new_responses(self, items: Iterable[Any]) -> Iterator[Event]:
         """Return the responses among a run's items that have not been posted, of calls that have."""
         for item in items:
             if isinstance(item, Mapping) and item.get("call_id") in self.calls and "output" in item:
@@ -355,7 +357,7 @@ def answer_events(agent: Any, response: Any, handovers: Mapping[str, str]) -> It
             parts.append(_call(fields, handovers))
         elif kind.endswith("_call"):
             yield from _hosted_call_events(agent.name, kind, fields)
-    yield spoken(agent.name, parts, usage=_usage_of(response.usage), model=_model_of(agent))
+    yield model_answer_event(agent.name, parts, usage=_usage_of(response.usage), model=_model_of(agent))
 
 
 def tool_response(
@@ -400,7 +402,7 @@ def _hosted_call_events(author: str, kind: str, fields: Mapping[str, Any]) -> It
     name = fields.get("name") if kind == "mcp_call" else kind.removesuffix("_call")
     plain = as_json({key: value for key, value in fields.items() if key not in _NOT_ARGUMENTS})
     args = _arguments(fields.get("arguments")) if kind == "mcp_call" else plain
-    yield spoken(author, [call_part(str(name), args, call_id)])
+    yield model_answer_event(author, [call_part(str(name), args, call_id)])
     output = next(
         (fields[key] for key in ("output", "results", "outputs") if fields.get(key) is not None), None
     )

@@ -16,9 +16,9 @@ from proctor.agents.frameworks.framework_events import (
     details_of,
     incomplete_event,
     measure,
+    model_answer_event,
     no_place_for,
     reasoning_part,
-    spoken,
     tokens,
     tool_declaration,
 )
@@ -72,41 +72,41 @@ class PydanticAiAgent:
         Raises:
             AgentError: the message does not answer the waiting calls, or the deps cannot be created.
         """
-        talk: _Talk = session.memory.get(_MEMORY) or await self._begin(session)
+        conversation: _Conversation = session.memory.get(_MEMORY) or await self._begin(session)
         watch = TurnTimings()
-        prompt = prompt_of(talk.pending.with_call_ids(message), talk.approvals)
+        prompt = prompt_of(conversation.pending.with_call_ids(message), conversation.approvals)
         try:
             async with self._agent.iter(
                 **prompt,
-                message_history=talk.history,
-                deps=talk.deps,
+                message_history=conversation.history,
+                deps=conversation.deps,
                 capabilities=[_capability()(watch, self._name)],
             ) as run:
-                turn = _Turn(self._name, run, talk.history or ())
+                turn = _Turn(self._name, run, conversation.history or ())
                 async for node in run:
                     for event in turn.events(node):
                         yield event
-                for event in turn.last_words(talk):
+                for event in turn.final_events(conversation):
                     yield event
-                talk.history = run.all_messages()
+                conversation.history = run.all_messages()
         finally:
             watch.report(session.memory)
 
     def final_state(self, session: Session) -> dict[str, Any]:
         """Return the current content of the deps."""
-        talk: _Talk | None = session.memory.get(_MEMORY)
-        return session.state if talk is None else state_of(talk.deps, session.state)
+        conversation: _Conversation | None = session.memory.get(_MEMORY)
+        return session.state if conversation is None else state_of(conversation.deps, session.state)
 
-    async def _begin(self, session: Session) -> _Talk:
+    async def _begin(self, session: Session) -> _Conversation:
         source = self._deps or getattr(self._agent, "deps_type", None)
         deps = await state_object(source, session, framework=_FRAMEWORK, what="deps")
-        talk = _Talk(deps)
-        session.memory[_MEMORY] = talk
-        return talk
+        conversation = _Conversation(deps)
+        session.memory[_MEMORY] = conversation
+        return conversation
 
 
 @dataclass(slots=True)
-class _Talk:
+class _Conversation:
     """One trial's conversation."""
 
     deps: Any
@@ -143,14 +143,14 @@ class _Turn:
             self._can_converse_again = False
             yield from self._returns(node.request)
 
-    def last_words(self, talk: _Talk) -> Iterator[Event]:
+    def final_events(self, conversation: _Conversation) -> Iterator[Event]:
         """Return the events of the end: responses that no model received, waiting calls, structured output."""
         messages = self._run.all_messages()
         if messages and messages[-1].kind == "request":
             yield from self._returns(messages[-1])
         output = self._run.result.output
         if type(output).__name__ == "DeferredToolRequests":
-            yield self._waiting(output, talk)
+            yield self._waiting_event(output, conversation)
         elif isinstance(output, str):
             if output != self._said:
                 yield Event.said(output, author=self._author)
@@ -181,7 +181,7 @@ class _Turn:
             cached=used.cache_read_tokens,
             thoughts=used.details.get("reasoning_tokens"),
         )
-        yield spoken(self._author, parts, usage=usage, model=response.model_name)
+        yield model_answer_event(self._author, parts, usage=usage, model=response.model_name)
 
     def _output_tools(self) -> set[str]:
         manager = getattr(self._run.ctx.deps, "tool_manager", None)
@@ -193,7 +193,7 @@ class _Turn:
         for part in response.parts:
             kind = part.part_kind
             if kind in {"builtin-tool-call", "native-tool-call"}:
-                yield spoken(
+                yield model_answer_event(
                     self._author, [call_part(part.tool_name, part.args_as_dict(), part.tool_call_id)]
                 )
             elif kind in {"builtin-tool-return", "native-tool-return"}:
@@ -219,12 +219,12 @@ class _Turn:
         usage = {} if inside is None else {"usage_metadata": inside}
         return Event.returned(name, as_response(content), id=call_id, author=self._author, **usage)
 
-    def _waiting(self, requests: Any, talk: _Talk) -> Event:
+    def _waiting_event(self, requests: Any, conversation: _Conversation) -> Event:
         calls = [*requests.calls, *requests.approvals]
-        talk.approvals |= {call.tool_call_id for call in requests.approvals}
+        conversation.approvals |= {call.tool_call_id for call in requests.approvals}
         ids = [call.tool_call_id for call in calls]
         parts = [call_part(call.tool_name, call.args_as_dict(), call.tool_call_id) for call in calls]
-        talk.pending.note(spoken(self._author, parts, long_running_tool_ids=ids))
+        conversation.pending.note(model_answer_event(self._author, parts, long_running_tool_ids=ids))
         return Event(author=self._author, long_running_tool_ids=ids)
 
 

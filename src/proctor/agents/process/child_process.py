@@ -145,7 +145,7 @@ class Child:
             data = parse_agent_json(line, where)
         except AgentError as error:
             raise AgentError(
-                f"{self._not_json(line, where, error)}. {_BELONGS}{self._last_words()}"
+                f"{self._not_json(line, where, error)}. {_BELONGS}{self._last_output()}"
             ) from None
         return hide_in_value(data, self._secrets) if self._secrets else data
 
@@ -190,7 +190,7 @@ class Child:
         return self._broken(f"{self._printable(line)} to its standard output")
 
     def _broken(self, what: str) -> AgentError:
-        return AgentError(f"{self._name} wrote {what}. {_BELONGS}{self._last_words()}")
+        return AgentError(f"{self._name} wrote {what}. {_BELONGS}{self._last_output()}")
 
     async def ends_within(self, seconds: float) -> bool:
         """Wait so long for its end; returns whether it has come."""
@@ -205,12 +205,12 @@ class Child:
         half = f" in the middle of {self._printable(unfinished)}" if unfinished else ""
         if not ended:
             return AgentTruncatedError(
-                f"{self._name} closed its standard output{half} {when}{self._last_words()}"
+                f"{self._name} closed its standard output{half} {when}{self._last_output()}"
             )
         how = _exit_text(self._process.returncode)
-        return AgentCrashedError(f"{self._name} {how}{half} {when}{self._last_words()}")
+        return AgentCrashedError(f"{self._name} {how}{half} {when}{self._last_output()}")
 
-    def _last_words(self) -> str:
+    def _last_output(self) -> str:
         words = self._tail.text()
         return f"\nits standard error ends with:\n{words}" if words else ""
 

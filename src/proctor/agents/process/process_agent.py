@@ -78,8 +78,8 @@ class ProcessAgent:
 
     async def begin(self, session: Session, case: EvalCase) -> None:
         """Begin the conversation in its process; assign a process if there is none."""
-        talk: ProcessConversation | None = session.memory.get(MEMORY)
-        await self._begin(talk or await self._acquire_process(session), session, case)
+        conversation: ProcessConversation | None = session.memory.get(MEMORY)
+        await self._begin(conversation or await self._acquire_process(session), session, case)
 
     async def _acquire_process(self, session: Session) -> ProcessConversation:
         try:
@@ -87,12 +87,14 @@ class ProcessAgent:
         except AgentLoadError as error:  # the first one could be started
             raise AgentCrashedError(str(error)) from error
         child.forget_its_words()
-        talk = session.memory[MEMORY] = ProcessConversation(child)
-        return talk
+        conversation = session.memory[MEMORY] = ProcessConversation(child)
+        return conversation
 
-    async def _begin(self, talk: ProcessConversation, session: Session, case: EvalCase | None) -> None:
+    async def _begin(
+        self, conversation: ProcessConversation, session: Session, case: EvalCase | None
+    ) -> None:
         """Send the beginning of a conversation to a process."""
-        talk.child.send(json_protocol.notice("begin", session))
+        conversation.child.send(json_protocol.notice("begin", session))
 
     async def answer(self, message: Content, session: Session) -> AsyncIterator[Event]:
         """Send one turn to the process, and yield its answers as they come.
@@ -102,15 +104,17 @@ class ProcessAgent:
             AgentRaisedError: the agent reported a failure.
             AgentError: it broke the protocol.
         """
-        talk: ProcessConversation | None = session.memory.get(MEMORY)
-        if talk is None:  # callers without trials
-            talk = await self._acquire_process(session)
-            await self._begin(talk, session, None)
-        if (broken := talk.child.unexpected_output(_BEHIND if talk.turns else BEFORE)) is not None:
+        conversation: ProcessConversation | None = session.memory.get(MEMORY)
+        if conversation is None:  # callers without trials
+            conversation = await self._acquire_process(session)
+            await self._begin(conversation, session, None)
+        if (
+            broken := conversation.child.unexpected_output(_BEHIND if conversation.turns else BEFORE)
+        ) is not None:
             raise broken
-        request = json_protocol.turn_request(message, session, talk.turns)
-        talk.turns += 1
-        async for answer in self._stream_answers(talk.child, request):
+        request = json_protocol.turn_request(message, session, conversation.turns)
+        conversation.turns += 1
+        async for answer in self._stream_answers(conversation.child, request):
             for event in answer.events:
                 yield event
             if answer.done:
@@ -141,16 +145,19 @@ class ProcessAgent:
         Raises:
             AgentError: it wrote further output, so its answers cannot be assigned to turns.
         """
-        talk: ProcessConversation | None = session.memory.pop(MEMORY, None)
-        if talk is None:
+        conversation: ProcessConversation | None = session.memory.pop(MEMORY, None)
+        if conversation is None:
             return
         try:
-            if not talk.child.is_busy and (broken := talk.child.unexpected_output(_BEHIND)) is not None:
+            if (
+                not conversation.child.is_busy
+                and (broken := conversation.child.unexpected_output(_BEHIND)) is not None
+            ):
                 raise broken
-            if talk.child.is_ready:
-                await self._end(talk.child, session)
+            if conversation.child.is_ready:
+                await self._end(conversation.child, session)
         finally:
-            self._pool.release(talk.child)
+            self._pool.release(conversation.child)
 
     async def _end(self, child: Child, session: Session) -> None:
         """Send the end of a conversation to a process."""

@@ -143,10 +143,10 @@ class IsolatedAgent(ProcessAgent):
 
     async def final_state(self, session: Session) -> Json:
         """Return the session's state as the agent's worker has it."""
-        talk: ProcessConversation | None = session.memory.get(MEMORY)
-        if talk is None:
+        conversation: ProcessConversation | None = session.memory.get(MEMORY)
+        if conversation is None:
             return session.state
-        reply = await self._send_request(talk.child, {"type": "final_state"})
+        reply = await self._send_request(conversation.child, {"type": "final_state"})
         state = reply.get("final_state", {})
         if isinstance(state, dict):
             session.state = state
@@ -188,11 +188,13 @@ class IsolatedAgent(ProcessAgent):
     def _memory_hint(self) -> str:
         return "" if self._memory is None else f" (its memory is limited to {size_text(self._memory)})"
 
-    async def _begin(self, talk: ProcessConversation, session: Session, case: EvalCase | None) -> None:
+    async def _begin(
+        self, conversation: ProcessConversation, session: Session, case: EvalCase | None
+    ) -> None:
         request = json_protocol.notice("begin", session)
         if self._begins and case is not None:
             request["case"] = case.model_dump(mode="json", exclude_none=True)
-        await self._send_request(talk.child, request)
+        await self._send_request(conversation.child, request)
 
     async def _end(self, child: Child, session: Session) -> None:
         reply = await self._send_request(child, json_protocol.notice("end", session))

@@ -243,9 +243,9 @@ class _ConversationScorer:
 
     async def _score_conversation(self, case: AuditedCase, survivor: Survivor | None) -> Scored:
         scorer = CaseScorer(case.plan, case.recording, self._seconds, judges=True)
-        spoken = case.recording if survivor is None else survivor.mutant
+        scored = case.recording if survivor is None else survivor.mutant
         async with self._slots:
-            return await scorer.score(spoken.turns, spoken.state)
+            return await scorer.score(scored.turns, scored.state)
 
 
 def _with_verdicts(case: AuditedCase, number: int, verdicts: _Verdicts, places: set[int]) -> AuditedCase:

@@ -182,7 +182,7 @@ class _Recording:
 
         session = load_session_input(session_input_file) if session_input_file else None
         timeout = RunOptions().timeout if timeout is None else timeout
-        self._talk: Conversation = Conversation(
+        self._conversation: Conversation = Conversation(
             load_agent(agent, **isolation), session_input=session, timeout=timeout
         )
         self._eval_id, self._final_state = eval_id, final_state
@@ -192,13 +192,13 @@ class _Recording:
 
     def __call__(self) -> EvalCase | None:
         """Hold the conversation until the user ends it; return the case, or `None` if the user discards it."""
-        self._wait(self._talk.open())
+        self._wait(self._conversation.open())
         try:
             if self._at_terminal:
                 click.echo(COMMANDS + "\n", err=True)
-            return self._case() if self._converse() and self._talk.turns else None
+            return self._case() if self._converse() and self._conversation.turns else None
         finally:
-            self._wait(self._talk.close())
+            self._wait(self._conversation.close())
             self._loop.close()
 
     def _converse(self) -> bool:
@@ -216,7 +216,7 @@ class _Recording:
             elif "\0" in text or has_lone_surrogate(text):
                 notify("this message has characters that no file can keep; it was not sent")
             elif text:
-                self._report_failure(self._wait(self._talk.send(text, self._note_event)))
+                self._report_failure(self._wait(self._conversation.send(text, self._note_event)))
 
     def _prompt(self) -> str | None:
         """Read the next message; return `None` at the end of the input."""
@@ -232,15 +232,15 @@ class _Recording:
         return line.strip() if line else None
 
     def _undo(self) -> None:
-        if not self._talk.turns:
+        if not self._conversation.turns:
             notify("nothing to take back")
             return
-        again = len(self._talk.turns) - 1
+        again = len(self._conversation.turns) - 1
         notify(
             "the last turn is taken back"
             + (f"; {again} before it, repeated in a new session:" if again else "")
         )
-        self._report_failure(self._wait(self._talk.undo(self._note_event)))
+        self._report_failure(self._wait(self._conversation.undo(self._note_event)))
 
     def _note_event(self, event: Event) -> None:
         for part in (event.content.parts if event.content else None) or ():
@@ -272,10 +272,10 @@ class _Recording:
             notify(f"{failure.cause}; this turn is not kept")
 
     def _case(self) -> EvalCase:
-        from proctor.authoring.record import case_of_talk
+        from proctor.authoring.record import case_of_conversation
 
         case: EvalCase = self._wait(
-            case_of_talk(self._talk, self._eval_id, with_final_state=self._final_state)
+            case_of_conversation(self._conversation, self._eval_id, with_final_state=self._final_state)
         )
         return case
 

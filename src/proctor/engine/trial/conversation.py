@@ -192,7 +192,7 @@ class ConversationRecorder:
     ) -> None:
         """Set up, talk, read the final state, tear down; the first failure is the failure of the trial."""
         began = time.perf_counter()
-        intake = EvidenceLimiter(self._limits.caps, trial.notes)
+        limiter = EvidenceLimiter(self._limits.caps, trial.notes)
         if self._limits.trial_timeout is not None:
             slot.trial_deadline = time.monotonic() + self._limits.trial_timeout
         where, turn = "setup", None
@@ -207,7 +207,7 @@ class ConversationRecorder:
             if self._begin is not None:
                 await self._enter(self._begin, hook_case, session, slot)
             for turn, invocation in enumerate(case.conversation or ()):  # noqa: B007 - read when it raises
-                await self._turn(invocation.__dict__["user_content"], session, trial, slot, intake)
+                await self._turn(invocation.__dict__["user_content"], session, trial, slot, limiter)
             player = None if play is None else Player(play(), trial, slot)
             while player is not None:
                 where, turn = SIMULATOR, len(trial.turns)
@@ -215,19 +215,19 @@ class ConversationRecorder:
                 where = "agent"
                 if message is None:
                     break
-                await self._turn(message, session, trial, slot, intake)
+                await self._turn(message, session, trial, slot, limiter)
             turn = None
             state = session.state if self._final_state is None else await self._final_state_of(session, slot)
-            trial.__dict__["final_state"] = _state_copy(state, intake)
+            trial.__dict__["final_state"] = _state_copy(state, limiter)
             if player is not None:
                 where = SIMULATOR
                 await player.record_user_faults()
         except BaseException as error:  # noqa: BLE001 - any error of an agent is evidence
-            trial.failure = _readable(self._blame(error, slot, where, turn), intake)
+            trial.failure = _readable(self._blame(error, slot, where, turn), limiter)
         finally:
             slot.trial_deadline = inf  # the tear-down and the metrics have their own deadlines
             if self._leaves:
-                await self._end_session(hook_case, session, trial, slot, intake)
+                await self._end_session(hook_case, session, trial, slot, limiter)
             slot.begin_turn(None)  # the conversation is over: no turn is under way
         trial.__dict__["duration"] = seconds_since(began)
 
@@ -242,13 +242,13 @@ class ConversationRecorder:
         await settle(begin(session, case))
 
     def _turn(
-        self, message: Content, session: Session, trial: Trial, slot: TrialSlot, intake: EvidenceLimiter
+        self, message: Content, session: Session, trial: Trial, slot: TrialSlot, limiter: EvidenceLimiter
     ) -> Coroutine[object, object, None]:
         """Begin a turn; return the coroutine that records it."""
         turn = new_turn(message)
         trial.turns.append(turn)
         slot.begin_turn(self._limits.timeout)
-        return record_turn(self._events(copy_message(message), session), turn, session, intake, slot)
+        return record_turn(self._events(copy_message(message), session), turn, session, limiter, slot)
 
     def _events(self, message: Content, session: Session) -> Any:
         events = self._agent.answer(message, session)
@@ -265,7 +265,7 @@ class ConversationRecorder:
         return await settle(self._final_state(session)) if self._final_state is not None else None
 
     async def _end_session(
-        self, case: EvalCase, session: Session, trial: Trial, slot: TrialSlot, intake: EvidenceLimiter
+        self, case: EvalCase, session: Session, trial: Trial, slot: TrialSlot, limiter: EvidenceLimiter
     ) -> None:
         """Call the agent's `end` and the tear-down hook, even after a failure, with their own deadlines."""
         where = "agent"
@@ -280,8 +280,8 @@ class ConversationRecorder:
         except BaseException as error:  # noqa: BLE001 - any error of an agent is evidence
             failure = self._blame(error, slot, where, None)
             if trial.failure is None:
-                intake.begin("when it was over")
-                trial.failure = _readable(failure, intake)
+                limiter.begin("when it was over")
+                trial.failure = _readable(failure, limiter)
 
     def _blame(self, error: BaseException, slot: TrialSlot, where: str, turn: int | None) -> Failure:
         """Return the failure that `error` means; the cancellation of the whole run passes through."""
@@ -349,18 +349,18 @@ def _as_attempt(trial: Trial, failure: Failure) -> Attempt:
     return Attempt(turns=trial.turns, failure=failure, duration=trial.duration, played_user=trial.played_user)
 
 
-def _state_copy(state: Any, intake: EvidenceLimiter) -> dict[str, Any]:
+def _state_copy(state: Any, limiter: EvidenceLimiter) -> dict[str, Any]:
     if not isinstance(state, dict):
         raise AgentError(f"final_state() returned {type(state).__name__}; it must be a dict")
     if not state:
         return {}
-    intake.begin("final state")
-    return intake.object(state, "")
+    limiter.begin("final state")
+    return limiter.object(state, "")
 
 
-def _readable(failure: Failure, intake: EvidenceLimiter) -> Failure:
+def _readable(failure: Failure, limiter: EvidenceLimiter) -> Failure:
     """Make the message of a failure storable; the notes of the trial record a change."""
-    failure.message = intake.readable(failure.message, "error message: ")
+    failure.message = limiter.readable(failure.message, "error message: ")
     return failure
 
 

@@ -28,7 +28,7 @@ async def record_turn(
     answer: AsyncIterator[Event],
     turn: Turn,
     session: Session,
-    intake: EvidenceLimiter,
+    limiter: EvidenceLimiter,
     slot: TrialSlot | None = None,
 ) -> None:
     """Put all events of an `answer` and its duration into `turn`, and apply state changes to `session` as they come.
@@ -40,9 +40,9 @@ async def record_turn(
     """
     began = time.perf_counter()
     try:
-        intake.begin()
-        events, take_waiting = turn.events, intake.take_waiting
-        room = most = intake.caps.max_events
+        limiter.begin()
+        events, take_waiting = turn.events, limiter.take_waiting
+        room = most = limiter.caps.max_events
         async for event in answer:
             if not room:
                 raise AgentError(f"the agent emitted more than {most} events in one turn and was stopped")
@@ -50,12 +50,12 @@ async def record_turn(
             if not room & 15 and slot is not None and slot.deadline <= time.monotonic():
                 await _yield_to_timer(slot)
             if type(event) is not WaitingEvent:
-                events.append(_record_event(event, session, intake))
+                events.append(_record_event(event, session, limiter))
             else:
                 events.append(
                     take_waiting(event)
-                    or _still_waiting(event, intake)
-                    or _record_event(event, session, intake)
+                    or _still_waiting(event, limiter)
+                    or _record_event(event, session, limiter)
                 )
         if slot is not None and slot.expired:  # the agent ignored its cancellation
             raise TimeoutError
@@ -75,7 +75,7 @@ async def _yield_to_timer(slot: TrialSlot) -> None:
         raise TimeoutError
 
 
-def _record_event(original: Event, session: Session, intake: EvidenceLimiter) -> Event:
+def _record_event(original: Event, session: Session, limiter: EvidenceLimiter) -> Event:
     """Return a limited copy of an event, and apply its state changes to `session`."""
     if not isinstance(original, Event):
         raise AgentError(f"the agent yielded {safe_repr(original)}; an agent yields proctor.Event objects")
@@ -83,9 +83,9 @@ def _record_event(original: Event, session: Session, intake: EvidenceLimiter) ->
     fields = event.__dict__  # one look-up in place of one per field, here and below
     if (content := fields["content"]) is not None and (parts := content.__dict__["parts"]):
         for part in parts:
-            _limit_part(part, intake)
+            _limit_part(part, limiter)
     if fields["state_delta"]:
-        fields["state_delta"] = delta = intake.object(fields["state_delta"], "state: ")
+        fields["state_delta"] = delta = limiter.object(fields["state_delta"], "state: ")
         session.state.update(copy_json(delta))
     if fields["usage_metadata"] is not None:
         _check_usage(fields["usage_metadata"])
@@ -95,10 +95,10 @@ def _record_event(original: Event, session: Session, intake: EvidenceLimiter) ->
         or fields["model_version"]
         or ((author := fields["author"]) != "agent" and not author.isidentifier())
     ):
-        _limit_texts(fields, _WORDS_OF_EVENT, intake)
+        _limit_texts(fields, _WORDS_OF_EVENT, limiter)
     for model in (event, content, fields["usage_metadata"]):
         if model is not None and model.__pydantic_extra__:
-            _limit_unknown_fields(model, intake)
+            _limit_unknown_fields(model, limiter)
     return event
 
 
@@ -124,7 +124,7 @@ def _copy_part(original: Part) -> Part:
     return part
 
 
-def _still_waiting(event: Event, intake: EvidenceLimiter) -> Event | None:
+def _still_waiting(event: Event, limiter: EvidenceLimiter) -> Event | None:
     """Return a limited copy of an event whose models do not exist yet; `None` if they must be made for that."""
     recipe = recipe_of(event)
     if recipe is None:
@@ -133,59 +133,59 @@ def _still_waiting(event: Event, intake: EvidenceLimiter) -> Event | None:
     if author != "agent" and not author.isidentifier():
         return None
     if kind == "text":
-        return waiting_event((kind, author, _CHECKED, intake.text(recipe[3], "")))
+        return waiting_event((kind, author, _CHECKED, limiter.text(recipe[3], "")))
     _, _, _, name, its_id, value = recipe
     if not name.isidentifier() or (its_id and not its_id.isalnum()):
         return None
-    inside = intake.own(value, "arguments: " if kind == "function_call" else "response: ")
+    inside = limiter.own(value, "arguments: " if kind == "function_call" else "response: ")
     return waiting_event((kind, author, _CHECKED, name, its_id, inside))
 
 
-def _limit_part(part: Part, intake: EvidenceLimiter) -> None:
+def _limit_part(part: Part, limiter: EvidenceLimiter) -> None:
     """Limit the texts and values of one part of the copy."""
     fields = part.__dict__
     if text := fields["text"]:
-        fields["text"] = intake.text(text, "")
+        fields["text"] = limiter.text(text, "")
     if (call := fields["function_call"]) is not None:
-        _limit_json(call.__dict__, "args", "arguments: ", intake)
+        _limit_json(call.__dict__, "args", "arguments: ", limiter)
     if (answer := fields["function_response"]) is not None:
-        _limit_json(answer.__dict__, "response", "response: ", intake)
+        _limit_json(answer.__dict__, "response", "response: ", limiter)
     if fields["executable_code"] or fields["code_execution_result"] or fields["inline_data"]:
-        _limit_code_and_media(fields, intake)
+        _limit_code_and_media(fields, limiter)
     if part.__pydantic_extra__:
-        _limit_unknown_fields(part, intake)
+        _limit_unknown_fields(part, limiter)
     for name in _INSIDE:
         if (inside := fields[name]) is not None and inside.__pydantic_extra__:
-            _limit_unknown_fields(inside, intake)
+            _limit_unknown_fields(inside, limiter)
 
 
-def _limit_unknown_fields(model: BaseModel, intake: EvidenceLimiter) -> None:
+def _limit_unknown_fields(model: BaseModel, limiter: EvidenceLimiter) -> None:
     """Limit the fields that a model does not know."""
-    _put(model, "__pydantic_extra__", intake.object(model.__pydantic_extra__ or {}, "unknown fields: "))
+    _put(model, "__pydantic_extra__", limiter.object(model.__pydantic_extra__ or {}, "unknown fields: "))
 
 
-def _limit_json(fields: dict[str, Any], field: str, what: str, intake: EvidenceLimiter) -> None:
+def _limit_json(fields: dict[str, Any], field: str, what: str, limiter: EvidenceLimiter) -> None:
     """Limit the arguments of a call, or its response, and the name of the tool."""
     if value := fields[field]:
-        fields[field] = intake.object(value, what)
+        fields[field] = limiter.object(value, what)
     name, its_id = fields["name"], fields["id"]
     if (name and not name.isidentifier()) or (its_id and not its_id.isalnum()):
-        _limit_texts(fields, ("name", "id"), intake)
+        _limit_texts(fields, ("name", "id"), limiter)
 
 
-def _limit_code_and_media(fields: dict[str, Any], intake: EvidenceLimiter) -> None:
+def _limit_code_and_media(fields: dict[str, Any], limiter: EvidenceLimiter) -> None:
     if (code := fields["executable_code"]) is not None:
-        _limit_texts(code.__dict__, ("code",), intake)
+        _limit_texts(code.__dict__, ("code",), limiter)
     if (result := fields["code_execution_result"]) is not None:
-        _limit_texts(result.__dict__, ("output",), intake)
+        _limit_texts(result.__dict__, ("output",), limiter)
     if (blob := fields["inline_data"]) is not None and blob.data:
-        blob.__dict__["data"] = intake.media(blob.data)
+        blob.__dict__["data"] = limiter.media(blob.data)
 
 
-def _limit_texts(fields: dict[str, Any], names: Iterable[str], intake: EvidenceLimiter) -> None:
+def _limit_texts(fields: dict[str, Any], names: Iterable[str], limiter: EvidenceLimiter) -> None:
     for name in names:
         if fields[name]:
-            fields[name] = intake.text(fields[name], f"{name.replace('_', ' ')}: ")
+            fields[name] = limiter.text(fields[name], f"{name.replace('_', ' ')}: ")
 
 
 _INSIDE = (

@@ -264,8 +264,8 @@ def _of_pydantic_ai(span: TraceSpan) -> Contents:
     messages = read_messages(span.attributes.get("pydantic_ai.all_messages"))
     if messages is None:
         return Contents()
-    spoken = [index for index, one in enumerate(messages) if one.role == "user" and one.speaks]
-    end = spoken[-1] + 1 if spoken else 0
+    user_messages = [index for index, one in enumerate(messages) if one.role == "user" and one.has_content]
+    end = user_messages[-1] + 1 if user_messages else 0
     return Contents(messages[:end], messages[end:] or None)
 
 

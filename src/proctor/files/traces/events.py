@@ -189,7 +189,7 @@ class TurnBuilder:
             is_last = index == len(messages) - 1
             if not message.parts and not is_last:
                 continue
-            if message.role in ("user", "system") and message.speaks:
+            if message.role in ("user", "system") and message.has_content:
                 continue
             self._event(message, visit, is_last=is_last)
 
@@ -197,7 +197,7 @@ class TurnBuilder:
         span, author = visit.span, visit.author
         event: dict[str, Any] = {"author": author, "timestamp": (span.end or span.start) / 1e9 or None}
         if message.parts:
-            event["content"] = {"role": "model" if message.speaks else "user", "parts": message.parts}
+            event["content"] = {"role": "model" if message.has_content else "user", "parts": message.parts}
         if visit.is_within and message.text:
             event["partial"] = True  # addressed to the calling agent, not to the user
         if is_last:
@@ -278,7 +278,7 @@ class TurnBuilder:
         """Add the calls of this turn that have no span from messages that were passed on, `before` so many events."""
         since: list[dict[str, Any]] = []
         for message in messages:
-            if message.role == "user" and message.speaks:
+            if message.role == "user" and message.has_content:
                 since = []
             since += [part["function_call"] for part in message.parts if "function_call" in part]
         call_counts = Counter(
@@ -298,7 +298,7 @@ class TurnBuilder:
             return
         since: list[dict[str, Any]] = []
         for message in contents.input or ():
-            if message.speaks:
+            if message.has_content:
                 since = []
             since += [part for part in message.parts if "function_response" in part]
         for part in since:

@@ -36,7 +36,7 @@ class TraceMessage:
     """The finish reason, if it is stated."""
 
     @property
-    def speaks(self) -> bool:
+    def has_content(self) -> bool:
         """Whether it has content other than tool responses."""
         return any("function_response" not in part for part in self.parts)
 

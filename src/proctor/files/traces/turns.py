@@ -138,7 +138,9 @@ def _user_message(span: TraceSpan, reader: Reader) -> tuple[TraceMessage | None,
 
 def _last_of_user(span: TraceSpan, reader: Reader) -> tuple[TraceMessage | None, int]:
     messages = reader.of(span).input or ()
-    users = [message for message in messages if message.role == "user" and (message.speaks or message.lost)]
+    users = [
+        message for message in messages if message.role == "user" and (message.has_content or message.lost)
+    ]
     return (users[-1], len(users)) if users else (None, 0)
 
 

@@ -71,7 +71,7 @@ def case_with_messages(messages: Sequence[str]) -> EvalCase:
     return EvalCase(eval_id="conformance", conversation=turns)
 
 
-def new_talk(case: EvalCase) -> tuple[EvalCase, ConversationRecord]:
+def new_conversation(case: EvalCase) -> tuple[EvalCase, ConversationRecord]:
     """Return a copy of a case and a new conversation for it, with a unique token in the session state."""
     token = f"token-{uuid.uuid4().hex}"
     session_input = case.session_input or SessionInput(app_name=DEFAULT_APP, user_id=DEFAULT_USER)
@@ -88,13 +88,13 @@ async def hold_conversation(subject: Subject, case: EvalCase) -> ConversationRec
         ConformanceError: a turn took too long.
         AgentError, ReportedError: the agent failed.
     """
-    case, talk = new_talk(case)
-    agent, session = subject.agent, talk.session
+    case, conversation = new_conversation(case)
+    agent, session = subject.agent, conversation.session
     await call_optional(agent, "begin", session, case)
     try:
         for number, invocation in enumerate(case.conversation or (), 1):
             turn = new_turn(invocation.user_content)
-            talk.turns.append(turn)
+            conversation.turns.append(turn)
             answer = agent.answer(copy_message(invocation.user_content), session)
             try:
                 async with asyncio.timeout(subject.timeout):
@@ -104,10 +104,10 @@ async def hold_conversation(subject: Subject, case: EvalCase) -> ConversationRec
             except Exception as error:
                 error.add_note(f"in turn {number} ({short_text(invocation.user_content)})")
                 raise
-        talk.final_state = await call_optional(agent, "final_state", session, otherwise=session.state)
+        conversation.final_state = await call_optional(agent, "final_state", session, otherwise=session.state)
     finally:
         await call_optional(agent, "end", session)
-    return talk
+    return conversation
 
 
 async def call_optional(agent: Agent, name: str, *arguments: Any, otherwise: Any = None) -> Any:

@@ -19,7 +19,7 @@ from proctor.runs.conformance.conversation import (
     case_with_messages,
     first_event,
     hold_conversation,
-    new_talk,
+    new_conversation,
     short_text,
 )
 from proctor.schema.evidence.event import Event
@@ -49,8 +49,10 @@ class Check:
 
 async def _events(subject: Subject) -> None:
     for case in subject.cases:
-        talk = await hold_conversation(subject, case)  # raises for anything that is not an event or not JSON
-        for event in talk.events:
+        conversation = await hold_conversation(
+            subject, case
+        )  # raises for anything that is not an event or not JSON
+        for event in conversation.events:
             again = Event.model_validate_json(event.model_dump_json(exclude_none=True))
             if again.model_dump(exclude_none=True) != event.model_dump(exclude_none=True):
                 raise ConformanceError(
@@ -142,33 +144,37 @@ async def _streaming(subject: Subject) -> None:
 
 async def _state(subject: Subject) -> None:
     for case in subject.cases:
-        talk = await hold_conversation(subject, case)
-        state = talk.final_state
+        conversation = await hold_conversation(subject, case)
+        state = conversation.final_state
         if not isinstance(state, dict):
             raise ConformanceError(f"final_state() returned {safe_repr(state)}; expected a dict")
         try:
             json.dumps(state)
         except (TypeError, ValueError) as error:
             raise ConformanceError(f"the final state is not JSON: {error}") from None
-        expected = {**talk.session.state, KEY: talk.token, **_changes(talk)}
+        expected = {**conversation.session.state, KEY: conversation.token, **_changes(conversation)}
         for key, value in expected.items():
-            if not key.startswith("temp:") and state.get(key) != value and key in {KEY, *_changes(talk)}:
+            if (
+                not key.startswith("temp:")
+                and state.get(key) != value
+                and key in {KEY, *_changes(conversation)}
+            ):
                 origin = "was given with the session" if key == KEY else "was changed by an event"
                 raise ConformanceError(
                     f"{key!r} {origin} to {safe_repr(value)}, and is {safe_repr(state.get(key))} in the final state"
                 )
 
 
-def _changes(talk: ConversationRecord) -> dict[str, object]:
-    return {key: value for event in talk.events for key, value in (event.state_delta or {}).items()}
+def _changes(conversation: ConversationRecord) -> dict[str, object]:
+    return {key: value for event in conversation.events for key, value in (event.state_delta or {}).items()}
 
 
 # --- cancellation, concurrency, errors, description and cleanup -------------------------------------------------------
 
 
 async def _cancellation(subject: Subject) -> None:
-    case, talk = new_talk(subject.case())
-    agent, session = subject.agent, talk.session
+    case, conversation = new_conversation(subject.case())
+    agent, session = subject.agent, conversation.session
     await call_optional(agent, "begin", session, case)
     task = asyncio.ensure_future(first_event(agent.answer(_message(case), session), leave=False))
     await asyncio.sleep(0)
@@ -188,36 +194,38 @@ async def _cancellation(subject: Subject) -> None:
 
 
 async def _leaving(subject: Subject) -> None:
-    case, talk = new_talk(subject.case())
-    await call_optional(subject.agent, "begin", talk.session, case)
+    case, conversation = new_conversation(subject.case())
+    await call_optional(subject.agent, "begin", conversation.session, case)
     try:
         async with asyncio.timeout(subject.timeout + _MOMENT):
-            await first_event(subject.agent.answer(_message(case), talk.session), leave=True)
+            await first_event(subject.agent.answer(_message(case), conversation.session), leave=True)
     except TimeoutError:
         raise ConformanceError("it continued although no caller took its events any more") from None
-    await call_optional(subject.agent, "end", talk.session)
+    await call_optional(subject.agent, "end", conversation.session)
     await _can_converse_again(subject, "a turn was left after its first event")
 
 
 async def _can_converse_again(subject: Subject, what: str) -> None:
     try:
-        talk = await hold_conversation(subject, subject.case())
+        conversation = await hold_conversation(subject, subject.case())
     except Exception as error:
         raise ConformanceError(f"after {what}, the next conversation failed: {error}") from error
-    if not talk.events:
+    if not conversation.events:
         raise ConformanceError(f"after {what}, the next conversation had no answer")
 
 
 async def _concurrency(subject: Subject) -> None:
     cases = [subject.case(number) for number in range(AT_ONCE)]
-    talks = await asyncio.gather(*(hold_conversation(subject, case) for case in cases))
-    for talk in talks:
-        transcript = json.dumps([event.model_dump(mode="json", exclude_none=True) for event in talk.events])
-        transcript += repr(talk.final_state)
-        for other in talks:
-            if other is not talk and (other.token in transcript or other.session.id in transcript):
+    conversations = await asyncio.gather(*(hold_conversation(subject, case) for case in cases))
+    for conversation in conversations:
+        transcript = json.dumps(
+            [event.model_dump(mode="json", exclude_none=True) for event in conversation.events]
+        )
+        transcript += repr(conversation.final_state)
+        for other in conversations:
+            if other is not conversation and (other.token in transcript or other.session.id in transcript):
                 raise ConformanceError(
-                    f"data of the session {other.session.id} is in that of {talk.session.id}, which was held "
+                    f"data of the session {other.session.id} is in that of {conversation.session.id}, which was held "
                     "at the same time"
                 )
 
@@ -226,13 +234,15 @@ async def _errors(subject: Subject) -> None:
     if subject.failing is None:
         raise NotApplicableError("no message is known that makes it fail: --failing TEXT names one")
     try:
-        talk = await hold_conversation(subject, case_with_messages([subject.failing]))
+        conversation = await hold_conversation(subject, case_with_messages([subject.failing]))
     except ConformanceError:
         raise
     except Exception:  # noqa: BLE001 - the check expects a failure of any kind
         await _can_converse_again(subject, "it failed")
         return
-    raise ConformanceError(f"{subject.failing!r} made it answer {_kinds(talk.turns[-1])}, and raise nothing")
+    raise ConformanceError(
+        f"{subject.failing!r} made it answer {_kinds(conversation.turns[-1])}, and raise nothing"
+    )
 
 
 async def _description(subject: Subject) -> None:
@@ -292,8 +302,8 @@ CHECKS = (
 
 async def _turns(subject: Subject) -> AsyncIterator[tuple[int, Turn]]:
     for case in subject.cases:
-        talk = await hold_conversation(subject, case)
-        for number, turn in enumerate(talk.turns, 1):
+        conversation = await hold_conversation(subject, case)
+        for number, turn in enumerate(conversation.turns, 1):
             yield number, turn
 
 

@@ -34,15 +34,15 @@ def trial_of(
             message += f"; {claimed} could, and as well to another case: `proctor.eval_id` on a span names it"
         trial.failure = Failure(where=TRACE, kind=FailureKind.NOT_LOADED, message=message)
         return trial
-    intake = EvidenceLimiter(CAPS, trial.notes)
+    limiter = EvidenceLimiter(CAPS, trial.notes)
     trial.session_id, trial.app_name = (
-        intake.readable(conversation.id, "session id: "),
-        intake.readable(conversation.app_name, "app: "),
+        limiter.readable(conversation.id, "session id: "),
+        limiter.readable(conversation.app_name, "app: "),
     )
-    trial.user_id = intake.readable(conversation.user_id, "user id: ")
+    trial.user_id = limiter.readable(conversation.user_id, "user id: ")
     trial.failure = conversation.failure
     for turn in conversation.turns:
-        trial.turns.append(_record_turn(turn, intake, trial))
+        trial.turns.append(_record_turn(turn, limiter, trial))
     trial.notes += conversation.notes
     trial.started_at = conversation.turns[0].started_at
     trial.duration = round(sum(turn.duration or 0.0 for turn in conversation.turns), 3)
@@ -51,16 +51,16 @@ def trial_of(
     return trial
 
 
-def _record_turn(traced_turn: TracedTurn, intake: EvidenceLimiter, trial: Trial) -> Turn:
+def _record_turn(traced_turn: TracedTurn, limiter: EvidenceLimiter, trial: Trial) -> Turn:
     """Record one turn as if its events arrived now, with the durations of the trace."""
     user_content = Content.model_validate(traced_turn.asked)
     for part in user_content.parts or ():
         if part.text is not None:
-            part.text = intake.readable(part.text, "user message: ")
+            part.text = limiter.readable(part.text, "user message: ")
     turn = Turn(user_content=user_content, started_at=traced_turn.started_at)
     session = Session(id="", app_name="", user_id="", memory={"spans": traced_turn.spans()})
     try:
-        _run_to_end(record_turn(_all(traced_turn.events), turn, session, intake))
+        _run_to_end(record_turn(_all(traced_turn.events), turn, session, limiter))
     except AgentError as error:
         failure = Failure(where="agent", kind=FailureKind.RAISED, message=str(error), turn=len(trial.turns))
         trial.failure = trial.failure or failure
@@ -68,7 +68,9 @@ def _record_turn(traced_turn: TracedTurn, intake: EvidenceLimiter, trial: Trial)
         trial.failure = trial.failure or error.failure("agent", len(trial.turns))
     turn.duration, turn.started_at = traced_turn.duration, traced_turn.started_at
     turn.model_duration, turn.tool_duration = traced_turn.model_duration, traced_turn.tool_duration
-    turn.app_details = intake.object(traced_turn.app_details, "agents: ") if traced_turn.app_details else None
+    turn.app_details = (
+        limiter.object(traced_turn.app_details, "agents: ") if traced_turn.app_details else None
+    )
     return turn
 
 

@@ -29,7 +29,7 @@ def agent(server: str, request: pytest.FixtureRequest) -> str:
     return f"a2a+http:{server}{request.param}"
 
 
-def talk(agent: str, *messages: str | Content, **given: Any) -> list[list[Event]]:
+def conversation(agent: str, *messages: str | Content, **given: Any) -> list[list[Event]]:
     """The events of each turn of one trial."""
 
     async def main() -> list[list[Event]]:
@@ -70,20 +70,20 @@ def answer(events: list[Event]) -> str:
     ],
 )
 def test_what_an_agent_answers(agent: str, text: str, expected: str) -> None:
-    (events,) = talk(agent, text)
+    (events,) = conversation(agent, text)
     answered = answer(events)
     assert json.loads(answered) == json.loads(expected) if text == "data" else answered == expected
     assert {event.author for event in events} == {"obedient"}
 
 
 def test_text_that_was_streamed_and_sent_is_one_event(agent: str) -> None:
-    (events,) = talk(agent, "twice")
+    (events,) = conversation(agent, "twice")
     whole = [event for event in events if not event.partial]
     assert len(whole) == 1
 
 
 def test_pieces_of_an_artifact_are_there_as_pieces(server: str) -> None:
-    (events,) = talk(f"a2a+http:{server}/v1", "chunks")
+    (events,) = conversation(f"a2a+http:{server}/v1", "chunks")
     assert [event.content.joined_text() for event in events if event.partial and event.content] == [
         "Piece ",
         "by ",
@@ -92,14 +92,14 @@ def test_pieces_of_an_artifact_are_there_as_pieces(server: str) -> None:
 
 
 def test_image_is_returned_unchanged(agent: str) -> None:
-    (events,) = talk(agent, "image")
+    (events,) = conversation(agent, "image")
     (part,) = events[-1].content.parts  # type: ignore[union-attr, misc]  # they are there
     assert part.inline_data is not None
     assert (part.inline_data.mime_type, part.inline_data.data) == ("image/png", b"\x00\x01")
 
 
 def test_question_is_an_answer_and_the_next_turn_continues_its_task(agent: str) -> None:
-    first, second, third = talk(agent, "ask", "Rome", "said more")
+    first, second, third = conversation(agent, "ask", "Rome", "said more")
     assert answer(first) == "Which city?"
     assert answer(second) == "So Rome it is."
     assert answer(third) == "You sent said more"
@@ -115,13 +115,13 @@ def test_question_is_an_answer_and_the_next_turn_continues_its_task(agent: str) 
 )
 def test_a_task_that_fails_is_an_error(agent: str, text: str, kind: str, message: str) -> None:
     with pytest.raises(AgentRaisedError, match=message) as caught:
-        talk(agent, text)
+        conversation(agent, text)
     assert caught.value.type == kind
 
 
 def test_an_agent_that_raises_is_an_error(agent: str) -> None:
     with pytest.raises(AgentError, match=r"no such thing|Internal error"):
-        talk(agent, "crash")
+        conversation(agent, "crash")
 
 
 def test_state_user_and_app_go_along_and_every_part_arrives(agent: str) -> None:
@@ -130,7 +130,7 @@ def test_state_user_and_app_go_along_and_every_part_arrives(agent: str) -> None:
         Part.model_validate({"inline_data": {"mime_type": "image/png", "data": "AAEC"}}),
         Part.model_validate({"file_data": {"file_uri": "https://x/y.pdf", "mime_type": "application/pdf"}}),
     ]
-    (events,) = talk(agent, Content(role="user", parts=parts), state={"n": 1}, id="pinned")
+    (events,) = conversation(agent, Content(role="user", parts=parts), state={"n": 1}, id="pinned")
     came = json.loads(answer(events))
     metadata = {"app_name": "shop", "user_id": "ann", "session_id": "pinned", "state": {"n": 1}}
     assert came["metadata"]["proctor"] == metadata
@@ -140,7 +140,7 @@ def test_state_user_and_app_go_along_and_every_part_arrives(agent: str) -> None:
 def test_content_without_a_form_in_the_protocol_is_reported(agent: str) -> None:
     part = Part.model_validate({"executable_code": {"code": "1+1"}})
     with pytest.raises(AgentError, match="a part with executable_code, for which A2A has no form"):
-        talk(agent, Content(role="user", parts=[part]))
+        conversation(agent, Content(role="user", parts=[part]))
 
 
 @pytest.mark.parametrize("path", ["/v1", "/old"])
@@ -156,9 +156,9 @@ def test_a_task_that_is_left_is_cancelled(server: str, path: str) -> None:
         await loaded.end(session)
         await loaded.close()
 
-    before = answer(talk(agent, "cancelled")[0]).count("yes")
+    before = answer(conversation(agent, "cancelled")[0]).count("yes")
     asyncio.run(main())
-    assert answer(talk(agent, "cancelled")[0]).count("yes") == before + 1
+    assert answer(conversation(agent, "cancelled")[0]).count("yes") == before + 1
 
 
 def test_fifty_at_once_do_not_mix(server: str) -> None:
@@ -196,7 +196,7 @@ def adk() -> Iterator[str]:
 
 @pytest.mark.parametrize("via", ["", "?via=send"])
 def test_calls_of_google_adk_come_through(adk: str, via: str) -> None:
-    (events,) = talk(f"a2a+http:{adk}{via}", "convert 10 km")
+    (events,) = conversation(f"a2a+http:{adk}{via}", "convert 10 km")
     found = read(events)
     assert [(pair[0].name, pair[0].args) for pair in found.calls_with_responses] == [
         ("transfer_to_agent", {"agent_name": "units"}),
@@ -211,7 +211,7 @@ def test_calls_of_google_adk_come_through(adk: str, via: str) -> None:
 
 def test_exception_of_the_model_is_reported_by_its_name(adk: str) -> None:
     with pytest.raises(AgentRaisedError, match="the model is away") as caught:
-        talk(f"a2a+http:{adk}", "crash")
+        conversation(f"a2a+http:{adk}", "crash")
     assert caught.value.type == "ModelAwayError"
 
 
@@ -219,7 +219,7 @@ def test_a_long_running_call_is_answered_by_the_next_turn() -> None:
     with serving("tests.agents.frameworks.a2a.waiting_agent:root_agent", "a2a_adk_server.py") as url:
         response = {"function_response": {"name": "approve", "response": {"status": "yes"}}}
         reply = Content.model_validate({"role": "user", "parts": [response]})
-        first, second = talk(f"a2a+http:{url}", "call approve what=trip", reply)
+        first, second = conversation(f"a2a+http:{url}", "call approve what=trip", reply)
     assert [call.name for call in read(first).tool_calls] == ["approve"]
     assert any(event.long_running_tool_ids for event in first)
     assert answer(second) == "done: {'status': 'yes'}"

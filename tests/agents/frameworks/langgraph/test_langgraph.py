@@ -30,7 +30,7 @@ from proctor.agents.frameworks.langgraph import LangGraphAgent, RunnableAgent
 from proctor.errors import AgentError, AgentLoadError
 from proctor.schema.format.content import Blob, Content, FunctionResponse, Part
 from tests.agents.conftest import ask, new_session, read
-from tests.agents.frameworks.conversations import answer_of, calls, talk
+from tests.agents.frameworks.conversations import answer_of, calls, conversation
 
 
 class Script(BaseChatModel):
@@ -102,7 +102,7 @@ def test_graph_that_is_not_compiled_gives_the_remedy() -> None:
 
 def test_calls_of_one_step_are_paired_with_their_responses() -> None:
     model = script([["Let me see.", ("wait", {"ms": 30}), ("wait", {"ms": 1}), ("word", {})], "Done."])
-    (events,) = talk(as_agent(create_agent(model, [wait, word], name="bot"), label="a"), "go")
+    (events,) = conversation(as_agent(create_agent(model, [wait, word], name="bot"), label="a"), "go")
     assert calls(events) == [
         ("wait", {"ms": 30}, {"waited": 30}),
         ("wait", {"ms": 1}, {"waited": 1}),
@@ -116,7 +116,7 @@ def test_calls_of_one_step_are_paired_with_their_responses() -> None:
 
 def test_conversation_keeps_its_state_without_a_checkpointer_of_the_graph() -> None:
     model = script(["One."], ["Two."])
-    _, second = talk(as_agent(create_agent(model), label="a"), "first", "second")
+    _, second = conversation(as_agent(create_agent(model), label="a"), "first", "second")
     assert answer_of(second) == "Two."
     assert [message.text for message in model.asked[-1]] == ["first", "One.", "second"]
 
@@ -125,7 +125,7 @@ def test_checkpointer_of_the_graph_carries_nothing_to_the_next_trial() -> None:
     model = script(["One."], ["Two."])
     graph = create_agent(model, checkpointer=InMemorySaver())
     for _ in range(2):
-        (events,) = talk(as_agent(graph, label="a"), "first")
+        (events,) = conversation(as_agent(graph, label="a"), "first")
         assert answer_of(events) == "One."
 
 
@@ -137,7 +137,7 @@ class Place(BaseModel):
 
 def test_structured_output_is_json() -> None:
     model = script([[("Place", {"city": "Rome"})]])
-    (events,) = talk(as_agent(create_agent(model, response_format=Place), label="a"), "go")
+    (events,) = conversation(as_agent(create_agent(model, response_format=Place), label="a"), "go")
     assert json.loads(answer_of(events)) == {"city": "Rome"}
 
 
@@ -151,7 +151,7 @@ def test_tools_that_are_agents_speak_under_their_own_name() -> None:
         return str(found["messages"][-1].content)
 
     outer = create_agent(script([[("calculate", {"what": "2 + 2"})], "It is 4."]), [calculate], name="bot")
-    (events,) = talk(as_agent(outer, label="a"), "go")
+    (events,) = conversation(as_agent(outer, label="a"), "go")
     assert calls(events) == [
         ("calculate", {"what": "2 + 2"}, {"result": "4"}),
         ("wait", {"ms": 0}, {"waited": 0}),
@@ -181,7 +181,7 @@ def _shop(**compiled: Any) -> Any:
 
 def test_state_goes_in_and_comes_out_without_the_messages() -> None:
     agent, session = LangGraphAgent(_shop()), new_session(city="Rome", other=1)
-    first, second = talk(agent, "go", "again", session=session)
+    first, second = conversation(agent, "go", "again", session=session)
     assert answer_of(first) == answer_of(second) == "You are in Rome."
     assert final_state(agent, session) == {"city": "Rome", "visits": 2, "other": 1}
 
@@ -200,7 +200,7 @@ def test_what_the_graph_has_no_place_for_is_in_its_configuration() -> None:
         return {"messages": [AIMessage("Hi.")]}
 
     graph = StateGraph(MessagesState).add_node("look", look).add_edge(START, "look").compile()
-    talk(LangGraphAgent(graph), "go", session=new_session(tenant="t"))
+    conversation(LangGraphAgent(graph), "go", session=new_session(tenant="t"))
     assert seen == [{"tenant": "t", "thread_id": "session-1", "user_id": "user", "app_name": "app"}]
 
 
@@ -219,11 +219,11 @@ def test_a_context_is_made_of_the_state_and_comes_back() -> None:
 
     graph = create_agent(script([[("visit", {})], "Done."]), [visit], context_schema=Wallet)
     agent, session = LangGraphAgent(graph), new_session(city="Rome")
-    (events,) = talk(agent, "go", session=session)
+    (events,) = conversation(agent, "go", session=session)
     assert calls(events) == [("visit", {}, {"result": "Rome"})]
     assert final_state(agent, session) == {"city": "Rome", "visits": 1}
     with pytest.raises(AgentError, match=r"context \(Wallet\) cannot be made of the session's state: city"):
-        talk(agent, "go")
+        conversation(agent, "go")
 
 
 async def _wallet(session: Session) -> Wallet:
@@ -237,7 +237,7 @@ def test_context_that_is_not_data_is_created_by_a_function() -> None:
         return str(runtime.context.city)
 
     graph = create_agent(script([[("where", {})], "Done."]), [where], context_schema=Wallet)
-    (events,) = talk(LangGraphAgent(graph, context=_wallet), "go")
+    (events,) = conversation(LangGraphAgent(graph, context=_wallet), "go")
     assert calls(events) == [("where", {}, {"result": "user"})]
 
 
@@ -258,7 +258,7 @@ def test_a_graph_without_messages_names_its_keys() -> None:
         AgentLoadError, match=r"no 'messages' in its state; it has: question, answer\. .*message_key="
     ):
         as_agent(graph, label="a")
-    (events,) = talk(LangGraphAgent(graph, message_key="question", answer_key="answer"), "Rain")
+    (events,) = conversation(LangGraphAgent(graph, message_key="question", answer_key="answer"), "Rain")
     assert answer_of(events) == "Rain? Yes."
     assert [event.author for event in events] == ["oracle"]
 
@@ -269,7 +269,7 @@ def test_sub_graphs_speak_once_and_under_their_own_name() -> None:
     graph.add_node("second", _shop())
     graph.add_edge(START, "first")
     graph.add_edge("first", "second")
-    (events,) = talk(LangGraphAgent(graph.compile(name="team")), "go")
+    (events,) = conversation(LangGraphAgent(graph.compile(name="team")), "go")
     assert [(event.author, event.content.joined_text() if event.content else "") for event in events] == [
         ("first", "From the first."),
         ("second", "You are in None."),
@@ -277,7 +277,7 @@ def test_sub_graphs_speak_once_and_under_their_own_name() -> None:
 
 
 def test_a_node_speaks_under_its_name_where_the_graph_has_none() -> None:
-    (events,) = talk(LangGraphAgent(_shop()), "go", session=new_session(city="Rome"))
+    (events,) = conversation(LangGraphAgent(_shop()), "go", session=new_session(city="Rome"))
     assert [event.author for event in events] == ["greet"]
 
 
@@ -314,7 +314,7 @@ def _answer(response: dict[str, Any]) -> Content:
 
 
 def test_interrupt_is_the_answer_and_the_next_message_resumes_it() -> None:
-    first, second, third = talk(
+    first, second, third = conversation(
         LangGraphAgent(_asking("Which city?", {"sure": None})), "go", "Rome", _answer({"yes": 1})
     )
     assert answer_of(first) == "Which city?"
@@ -335,14 +335,14 @@ def test_interrupts_at_once_are_answered_in_their_order() -> None:
         Part(function_response=FunctionResponse(name=n, response={"result": n.upper()}))
         for n in ("one", "two")
     ]
-    talk(agent, "go", Content(role="user", parts=parts), session=session)
+    conversation(agent, "go", Content(role="user", parts=parts), session=session)
     assert sorted(final_state(agent, session)["got"]) == ["one ONE", "two TWO"]
 
 
 def test_an_approval_of_a_tool_by_langchain_s_middleware() -> None:
     guard = HumanInTheLoopMiddleware(interrupt_on={"wait": True})
     graph = create_agent(script([[("wait", {"ms": 0})], "Done."]), [wait], middleware=[guard])
-    first, second = talk(LangGraphAgent(graph), "go", _answer({"decisions": [{"type": "approve"}]}))
+    first, second = conversation(LangGraphAgent(graph), "go", _answer({"decisions": [{"type": "approve"}]}))
     assert json.loads(answer_of(first))["action_requests"][0]["name"] == "wait"
     assert [call.name for call in read(first).tool_calls] == ["wait"]
     assert [back.response for back in read(second).tool_responses] == [{"waited": 0}]
@@ -351,7 +351,7 @@ def test_an_approval_of_a_tool_by_langchain_s_middleware() -> None:
 
 def test_an_answer_that_nothing_waits_for_is_an_error() -> None:
     with pytest.raises(AgentError, match="answers 'interrupt', and nothing waits for an answer"):
-        talk(LangGraphAgent(_shop()), _answer({"yes": 1}))
+        conversation(LangGraphAgent(_shop()), _answer({"yes": 1}))
 
 
 # --- what goes wrong -----------------------------------------------------------------------------------------------------------
@@ -377,7 +377,9 @@ def test_what_a_node_raises_passes_through_after_what_was_done() -> None:
 
 
 def test_arguments_that_do_not_fit_are_the_tool_s_error() -> None:
-    (events,) = talk(LangGraphAgent(create_agent(script([[("wait", {"ms": "x"})], "Sorry."]), [wait])), "go")
+    (events,) = conversation(
+        LangGraphAgent(create_agent(script([[("wait", {"ms": "x"})], "Sorry."]), [wait])), "go"
+    )
     assert "ms" in str(calls(events)[0][2]["error"])
     assert answer_of(events) == "Sorry."
 
@@ -391,7 +393,7 @@ def test_a_graph_that_never_ends_is_ended_by_the_library() -> None:
         .compile()
     )
     with pytest.raises(GraphRecursionError):
-        talk(LangGraphAgent(graph.with_config(recursion_limit=20)), "go")
+        conversation(LangGraphAgent(graph.with_config(recursion_limit=20)), "go")
 
 
 def test_cancellation_ends_the_work_at_once() -> None:
@@ -426,7 +428,7 @@ def test_cancellation_ends_the_work_at_once() -> None:
 def test_media_of_the_user_reach_the_model() -> None:
     model = script(["Nice."])
     parts = [Part(text="What?"), Part(inline_data=Blob(data=b"png", mime_type="image/png"))]
-    talk(LangGraphAgent(create_agent(model)), Content(role="user", parts=parts))
+    conversation(LangGraphAgent(create_agent(model)), Content(role="user", parts=parts))
     assert model.asked[0][0].content == [
         {"type": "text", "text": "What?"},
         {"type": "image", "base64": "cG5n", "mime_type": "image/png"},
@@ -444,7 +446,7 @@ def test_graph_describes_its_tools_and_each_turn_its_prompt() -> None:
     (declared,) = described["function_declarations"]
     assert (declared["name"], declared["description"]) == ("wait", "Waits.")
     assert list(declared["parameters_json_schema"]["properties"]) == ["ms"]
-    talk(agent, "go", session=session)
+    conversation(agent, "go", session=session)
     turn = session.memory["app_details"]["agent_details"]["bot"]
     assert turn["instructions"] == "Be patient."
     assert [one["function_declarations"][0]["name"] for one in turn["tool_declarations"]] == ["wait"]
@@ -455,7 +457,7 @@ def test_graph_describes_its_tools_and_each_turn_its_prompt() -> None:
 
 def test_end_of_a_graph_without_a_text_is_not_an_answer() -> None:
     graph = StateGraph(MessagesState).add_node("quiet", lambda state: {}).add_edge(START, "quiet")
-    (events,) = talk(LangGraphAgent(graph.add_edge("quiet", END).compile()), "go")
+    (events,) = conversation(LangGraphAgent(graph.add_edge("quiet", END).compile()), "go")
     assert events == []
 
 
@@ -466,7 +468,7 @@ def test_a_chat_model_has_the_conversation() -> None:
     model = script(["One."], ["Two."])
     agent = as_agent(model, label="m")
     assert isinstance(agent, RunnableAgent)
-    _, second = talk(agent, "first", "second")
+    _, second = conversation(agent, "first", "second")
     assert answer_of(second) == "Two."
     assert len(second) == 1
     assert [usage.total_token_count for usage in read(second).usage_metadata] == [5]
@@ -481,7 +483,7 @@ PROMPT = ChatPromptTemplate.from_messages(
 def test_a_chain_gets_text_history_and_state_by_their_names() -> None:
     model = script(["One."], ["Two."])
     session = new_session(city="Rome")
-    _, second = talk(
+    _, second = conversation(
         as_agent(PROMPT | model | StrOutputParser(), label="c"), "first", "second", session=session
     )
     assert answer_of(second) == "Two."
@@ -493,14 +495,14 @@ def test_a_chain_of_a_text() -> None:
     def shout(text: str) -> str:
         return text.upper()
 
-    (events,) = talk(as_agent(RunnableLambda(shout), label="c"), "hey")
+    (events,) = conversation(as_agent(RunnableLambda(shout), label="c"), "hey")
     assert answer_of(events) == "HEY"
 
 
 def test_chain_without_a_text_key_asks_for_a_function() -> None:
     prompt = ChatPromptTemplate.from_messages([("human", "{here} {there}")])
     with pytest.raises(AgentError, match=r"takes here, there; Proctor does not know .* def agent\(text\)"):
-        talk(as_agent(prompt | script(["hi"]), label="c"), "go")
+        conversation(as_agent(prompt | script(["hi"]), label="c"), "go")
 
 
 class Account(MessagesState):
@@ -520,9 +522,9 @@ def test_graph_in_a_runnable_gets_the_messages_without_other_keys() -> None:
     builder.add_node("look", look)
     builder.add_edge(START, "look")
     agent = as_agent(builder.compile().with_retry(), label="r")
-    _, second = talk(agent, "first", "second")
+    _, second = conversation(agent, "first", "second")
     assert answer_of(second) == "2."
-    talk(agent, "third", session=new_session(owner="ann"))
+    conversation(agent, "third", session=new_session(owner="ann"))
     assert asked == [(["first"], None), (["first", "1.", "second"], None), (["third"], "ann")]
 
 
@@ -534,7 +536,7 @@ def test_tools_that_a_chain_calls_are_seen() -> None:
         result = await wait.ainvoke(reply.tool_calls[0], config)
         return f"It took {result.content}."
 
-    (events,) = talk(as_agent(RunnableLambda(chain), label="c"), "go")
+    (events,) = conversation(as_agent(RunnableLambda(chain), label="c"), "go")
     assert calls(events) == [("wait", {"ms": 0}, {"waited": 0})]
     assert answer_of(events) == 'It took {"waited": 0}.'
 
@@ -562,6 +564,6 @@ def test_an_answer_that_is_not_whole_is_an_error(
         graph.add_node("bot", lambda _: {"messages": [answer]})
         graph.add_edge(START, "bot")
         agent = LangGraphAgent(graph.compile())
-    (events,) = talk(agent, "go")
+    (events,) = conversation(agent, "go")
     assert events[0].content is not None
     assert events[-1].error_code == code

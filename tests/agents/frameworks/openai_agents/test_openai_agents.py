@@ -39,7 +39,7 @@ from proctor.agents.load import load_agent
 from proctor.errors import AgentError, AgentLoadError
 from proctor.schema.format.content import Blob, Content, FunctionResponse, Part
 from tests.agents.conftest import ask, new_session, read
-from tests.agents.frameworks.conversations import answer_of, calls, talk
+from tests.agents.frameworks.conversations import answer_of, calls, conversation
 
 set_tracing_disabled(True)
 
@@ -108,14 +108,14 @@ def test_it_is_recognised_by_its_type() -> None:
 
 def test_parallel_calls_are_paired_with_their_responses_in_any_order() -> None:
     agent = bot([[("wait", {"ms": 30}), ("wait", {"ms": 1})], "Done."], tools=[wait])
-    (events,) = talk(OpenAiAgent(agent), "go")
+    (events,) = conversation(OpenAiAgent(agent), "go")
     assert calls(events) == [("wait", {"ms": 30}, {"result": 30}), ("wait", {"ms": 1}, {"result": 1})]
     assert answer_of(events) == "Done."
     assert {event.author for event in events} == {"bot"}
 
 
 def test_the_tokens_and_the_model_of_each_answer() -> None:
-    (events,) = talk(OpenAiAgent(bot([[("wait", {"ms": 0})], "Done."], tools=[wait])), "go")
+    (events,) = conversation(OpenAiAgent(bot([[("wait", {"ms": 0})], "Done."], tools=[wait])), "go")
     assert [usage.total_token_count for usage in read(events).usage_metadata] == [5, 5]
     assert [event.model_version for event in events if event.usage_metadata] == ["script-1", "script-1"]
 
@@ -123,14 +123,14 @@ def test_the_tokens_and_the_model_of_each_answer() -> None:
 def test_tokens_of_agents_within_tools_are_not_lost() -> None:
     inner = Agent(name="inner", model=Script(["4"]))
     agent = bot([[("add", {"input": "2 + 2"})], "It is 4."], tools=[inner.as_tool("add", "Adds.")])
-    (events,) = talk(OpenAiAgent(agent), "go")
+    (events,) = conversation(OpenAiAgent(agent), "go")
     assert calls(events) == [("add", {"input": "2 + 2"}, {"result": "4"})]
     assert sum(usage.total_token_count or 0 for usage in read(events).usage_metadata) == 15
 
 
 def test_conversation_keeps_its_state() -> None:
     agent = bot(["One."], ["Two."])
-    _, second = talk(OpenAiAgent(agent), "first", "second")
+    _, second = conversation(OpenAiAgent(agent), "first", "second")
     assert answer_of(second) == "Two."
     assert [item["content"] for item in agent.model.asked[-1] if item.get("role") == "user"] == [
         "first",
@@ -141,7 +141,7 @@ def test_conversation_keeps_its_state() -> None:
 def test_hand_over_is_a_call_and_the_other_agent_keeps_the_conversation() -> None:
     other = Agent(name="Other one", model=Script(["x", "I am the other."], ["Still me."]))
     agent = bot([[("transfer_to_other_one", {})], "x"], handoffs=[other])
-    first, second = talk(OpenAiAgent(agent), "go", "and?")
+    first, second = conversation(OpenAiAgent(agent), "go", "and?")
     assert calls(first) == [("transfer_to_agent", {"agent_name": "Other one"}, {"result": None})]
     assert [(event.author, event.content.role if event.content else "") for event in first] == [
         ("bot", "model"),
@@ -166,7 +166,7 @@ def test_input_of_a_hand_over_is_in_its_arguments() -> None:
         handoffs=[handoff(other, tool_name_override="ask_other", on_handoff=noted, input_type=Reason)],
     )
     session = new_session()
-    (events,) = talk(OpenAiAgent(agent), "go", session=session)
+    (events,) = conversation(OpenAiAgent(agent), "go", session=session)
     assert calls(events)[0][:2] == ("transfer_to_agent", {"agent_name": "other", "why": "units"})
     assert session.state == {"why": "units"}
 
@@ -183,7 +183,7 @@ def test_hosted_tools_are_visible_and_do_not_hide_the_answer() -> None:
     thinking = ResponseReasoningItem.model_validate(
         {"id": "r", "type": "reasoning", "summary": [{"type": "summary_text", "text": "Hm."}]}
     )
-    (events,) = talk(OpenAiAgent(bot([[search, thinking, "It rains."]])), "go")
+    (events,) = conversation(OpenAiAgent(bot([[search, thinking, "It rains."]])), "go")
     assert calls(events)[0][:2] == ("web_search", {"action": {"type": "search", "query": "rain"}})
     assert answer_of(events) == "It rains."
 
@@ -194,7 +194,7 @@ def test_a_refusal_is_an_error_as_the_library_has_it() -> None:
         id="m", type="message", role="assistant", status="completed", content=[refusal]
     )
     with pytest.raises(ModelRefusalError, match="I will not"):
-        talk(OpenAiAgent(bot([[message]])), "go")
+        conversation(OpenAiAgent(bot([[message]])), "go")
 
 
 # --- state -----------------------------------------------------------------------------------------------------------
@@ -215,21 +215,21 @@ class Plain:
 def test_state_goes_in_as_context_and_comes_out(kind: Any) -> None:
     agent = OpenAiAgent(bot([[("visit", {})], "Done."], tools=[visit]), context=kind)
     session = new_session(city="Rome", other=1)
-    (events,) = talk(agent, "go", session=session)
+    (events,) = conversation(agent, "go", session=session)
     assert calls(events) == [("visit", {}, {"result": "Rome"})]
     assert agent.final_state(session) == {"city": "Rome", "visits": 1, "other": 1}
 
 
 def test_context_that_the_state_lacks_is_reported() -> None:
     with pytest.raises(AgentError, match=r"context \(Shop\) cannot be made of the session's state: city"):
-        talk(OpenAiAgent(bot(["hi"]), context=Shop), "go")
+        conversation(OpenAiAgent(bot(["hi"]), context=Shop), "go")
 
 
 def test_a_context_is_made_by_a_function_of_the_session() -> None:
     agent = OpenAiAgent(
         bot([[("visit", {})], "Done."], tools=[visit]), context=lambda session: Plain(city=session.user_id)
     )
-    (events,) = talk(agent, "go")
+    (events,) = conversation(agent, "go")
     assert calls(events) == [("visit", {}, {"result": "user"})]
 
 
@@ -259,14 +259,14 @@ def test_two_hundred_conversations_at_once_do_not_mix() -> None:
 
 def test_structured_output_is_json() -> None:
     text = '{"city": "Rome", "visits": 3}'
-    (events,) = talk(OpenAiAgent(bot([text], output_type=Shop)), "go")
+    (events,) = conversation(OpenAiAgent(bot([text], output_type=Shop)), "go")
     assert json.loads(answer_of(events)) == {"city": "Rome", "visits": 3}
     assert len(events) == 1
 
 
 def test_a_tool_whose_result_is_the_answer() -> None:
     agent = bot([[("wait", {"ms": 1})]], tools=[wait], tool_use_behavior="stop_on_first_tool")
-    (events,) = talk(OpenAiAgent(agent), "go")
+    (events,) = conversation(OpenAiAgent(agent), "go")
     assert calls(events) == [("wait", {"ms": 1}, {"result": 1})]
     assert answer_of(events) == "1"
 
@@ -302,20 +302,20 @@ def test_what_a_tool_raises_passes_through_after_what_was_done() -> None:
 
 
 def test_error_reported_to_the_model_is_the_response_of_the_tool() -> None:
-    (events,) = talk(OpenAiAgent(bot([[("told", {})], "Sorry."], tools=[told])), "go")
+    (events,) = conversation(OpenAiAgent(bot([[("told", {})], "Sorry."], tools=[told])), "go")
     assert "An error occurred while running the tool" in str(calls(events)[0][2])
     assert answer_of(events) == "Sorry."
 
 
 def test_arguments_that_are_no_json_are_kept_as_they_are() -> None:
-    (events,) = talk(OpenAiAgent(bot([[("wait", '{"ms": ')], "Sorry."], tools=[wait])), "go")
+    (events,) = conversation(OpenAiAgent(bot([[("wait", '{"ms": ')], "Sorry."], tools=[wait])), "go")
     assert calls(events)[0][1] == {"input": '{"ms": '}
 
 
 def test_too_many_turns_are_an_error() -> None:
     agent = bot([[("wait", {"ms": 0})] for _ in range(9)], tools=[wait])
     with pytest.raises(MaxTurnsExceeded):
-        talk(OpenAiAgent(agent, max_turns=2), "go")
+        conversation(OpenAiAgent(agent, max_turns=2), "go")
 
 
 def test_a_guardrail_that_trips_is_an_error() -> None:
@@ -324,7 +324,7 @@ def test_a_guardrail_that_trips_is_an_error() -> None:
         return GuardrailFunctionOutput(output_info=None, tripwire_triggered=True)
 
     with pytest.raises(InputGuardrailTripwireTriggered):
-        talk(OpenAiAgent(bot(["hi"], input_guardrails=[never])), "go")
+        conversation(OpenAiAgent(bot(["hi"], input_guardrails=[never])), "go")
 
 
 def test_cancellation_ends_the_work_at_once() -> None:
@@ -371,7 +371,7 @@ def _answer(name: str, response: dict[str, Any]) -> Content:
 @pytest.mark.parametrize(("confirmed", "result"), [(True, "a is gone"), (False, "not approved")])
 def test_an_approval_ends_the_turn_and_is_answered_in_the_next(confirmed: bool, result: str) -> None:
     agent = bot([[("delete", {"file": "a"})], "So it is."], tools=[delete])
-    first, second = talk(OpenAiAgent(agent), "go", _answer("delete", {"confirmed": confirmed}))
+    first, second = conversation(OpenAiAgent(agent), "go", _answer("delete", {"confirmed": confirmed}))
     assert [call.name for call in read(first).tool_calls] == ["delete"]
     assert [event.long_running_tool_ids for event in first if event.long_running_tool_ids] != []
     assert read(first).final_response is None
@@ -389,7 +389,7 @@ def test_no_clear_answer_to_an_approval_is_an_error(message: str | Content) -> N
     with pytest.raises(
         AgentError, match=r"call of 'delete' waits for an approval; expected .*\"confirmed\": true"
     ):
-        talk(OpenAiAgent(agent), "go", message)
+        conversation(OpenAiAgent(agent), "go", message)
 
 
 # --- messages, descriptions, time --------------------------------------------------------------------------------------------
@@ -398,7 +398,7 @@ def test_no_clear_answer_to_an_approval_is_an_error(message: str | Content) -> N
 def test_media_of_the_user_reach_the_model() -> None:
     agent = bot(["Nice."])
     parts = [Part(text="What?"), Part(inline_data=Blob(data=b"png", mime_type="image/png"))]
-    talk(OpenAiAgent(agent), Content(role="user", parts=parts))
+    conversation(OpenAiAgent(agent), Content(role="user", parts=parts))
     assert agent.model.asked[0][0]["content"] == [
         {"type": "input_text", "text": "What?"},
         {"type": "input_image", "image_url": "data:image/png;base64,cG5n", "detail": "auto"},
@@ -420,14 +420,14 @@ def test_description_has_all_hand_overs_and_each_turn_its_prompt() -> None:
     names = [one["function_declarations"][0]["name"] for one in details["bot"]["tool_declarations"]]
     assert names == ["wait", "transfer_to_agent"]
     assert not info.has_more_tools
-    talk(adapter, "go", session=session)
+    conversation(adapter, "go", session=session)
     assert session.memory["app_details"]["agent_details"]["bot"]["instructions"] == "The user is from Rome."
 
 
 def test_model_and_tools_are_timed_and_tools_at_once_not_twice() -> None:
     session = new_session()
     agent = bot([[("wait", {"ms": 1000}), ("wait", {"ms": 1000})], "Done."], tools=[wait])
-    talk(OpenAiAgent(agent), "go", session=session)
+    conversation(OpenAiAgent(agent), "go", session=session)
     durations = session.memory["durations"]
     assert 1 <= durations["tool"] < 1.9
     assert 0 <= durations["model"] < 0.9
@@ -436,7 +436,7 @@ def test_model_and_tools_are_timed_and_tools_at_once_not_twice() -> None:
 def test_a_sub_agent_is_picked_by_its_name() -> None:
     other = Agent(name="other", model=Script(["Me."]))
     agent = bot(["x"], handoffs=[other])
-    (events,) = talk(load_agent(agent, agent_name="other"), "go")
+    (events,) = conversation(load_agent(agent, agent_name="other"), "go")
     assert answer_of(events) == "Me."
     with pytest.raises(AgentLoadError, match=r"no sub-agent 'othr'.*Did you mean 'other'"):
         load_agent(agent, agent_name="othr")
@@ -455,6 +455,6 @@ def test_agent_of_a_foreign_package_of_that_name_is_not_recognised(monkeypatch: 
 def test_an_answer_that_is_not_whole_is_an_error(status: Any, code: str | None) -> None:
     text = ResponseOutputText(type="output_text", text="Half of it", annotations=[])
     message = ResponseOutputMessage(id="m", type="message", role="assistant", status=status, content=[text])
-    (events,) = talk(OpenAiAgent(bot([[message]])), "go")
+    (events,) = conversation(OpenAiAgent(bot([[message]])), "go")
     assert events[0].content is not None
     assert events[-1].error_code == code

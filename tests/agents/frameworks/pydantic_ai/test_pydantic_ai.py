@@ -34,7 +34,7 @@ from proctor.errors import AgentError, AgentLoadError
 from proctor.schema.evidence.event import Event
 from proctor.schema.format.content import Blob, Content, FileData, FunctionResponse, Part, user_text
 from tests.agents.conftest import ask, new_session, read
-from tests.agents.frameworks.conversations import answer_of, calls, talk
+from tests.agents.frameworks.conversations import answer_of, calls, conversation
 
 Step = str | list[Any]
 
@@ -76,7 +76,7 @@ def test_parallel_calls_are_paired_with_their_responses_in_any_order() -> None:
         await asyncio.sleep(ms / 1000)
         return ms
 
-    (events,) = talk(PydanticAiAgent(agent), "go")
+    (events,) = conversation(PydanticAiAgent(agent), "go")
     assert calls(events) == [("wait", {"ms": 30}, {"result": 30}), ("wait", {"ms": 1}, {"result": 1})]
     assert answer_of(events) == "Done."
     assert {event.author for event in events} == {"bot"}
@@ -85,7 +85,7 @@ def test_parallel_calls_are_paired_with_their_responses_in_any_order() -> None:
 def test_the_tokens_and_the_model_of_each_answer() -> None:
     agent = Agent(script([[("now", {})], "It is late."]))
     agent.tool_plain(name="now")(lambda: "late")
-    (events,) = talk(PydanticAiAgent(agent), "go")
+    (events,) = conversation(PydanticAiAgent(agent), "go")
     assert [usage.total_token_count for usage in read(events).usage_metadata] == [5, 5]
     assert [event.model_version for event in events if event.usage_metadata] == ["script-1", "script-1"]
 
@@ -98,19 +98,19 @@ def test_tokens_of_agents_within_tools_are_not_lost() -> None:
     async def add(ctx: RunContext[Any]) -> str:
         return str((await inner.run("2 + 2", usage=ctx.usage)).output)
 
-    (events,) = talk(PydanticAiAgent(agent), "go")
+    (events,) = conversation(PydanticAiAgent(agent), "go")
     assert sum(usage.total_token_count or 0 for usage in read(events).usage_metadata) == 15
 
 
 def test_conversation_keeps_its_state() -> None:
-    _, second = talk(PydanticAiAgent(Agent(script(["One."], ["Two."]))), "first", "second")
+    _, second = conversation(PydanticAiAgent(Agent(script(["One."], ["Two."]))), "first", "second")
     assert answer_of(second) == "Two."
 
 
 def test_text_before_a_call_is_not_an_answer_and_thoughts_are_thoughts() -> None:
     agent = Agent(script([[ThinkingPart("Hm."), "Let me see.", ("now", {})], "It is late."]))
     agent.tool_plain(name="now")(lambda: "late")
-    (events,) = talk(PydanticAiAgent(agent), "go")
+    (events,) = conversation(PydanticAiAgent(agent), "go")
     assert answer_of(events) == "It is late."
     (first, *_) = [event.content for event in events if event.content]
     assert [(part.text, part.thought) for part in first.parts or () if part.text] == [
@@ -150,7 +150,7 @@ def _counting(kind: Any) -> Agent[Any, str]:
 @pytest.mark.parametrize("kind", [Shop, Plain, dict, type(None)], ids=lambda kind: kind.__name__)
 def test_state_goes_in_as_deps_and_comes_out(kind: Any) -> None:
     agent, session = PydanticAiAgent(_counting(kind)), new_session(city="Rome", other=1)
-    (events,) = talk(agent, "go", session=session)
+    (events,) = conversation(agent, "go", session=session)
     assert calls(events) == [("visit", {}, {"result": "Rome"})]
     assert agent.final_state(session) == {"city": "Rome", "visits": 1, "other": 1}
 
@@ -159,7 +159,7 @@ def test_deps_that_the_state_lacks_are_reported() -> None:
     with pytest.raises(
         AgentError, match=r"deps \(Shop\) cannot be made of the session's state: city: .*session_input"
     ):
-        talk(PydanticAiAgent(_counting(Shop)), "go")
+        conversation(PydanticAiAgent(_counting(Shop)), "go")
 
 
 class Client:
@@ -173,7 +173,7 @@ async def _client(session: Session) -> Client:
 
 @pytest.mark.parametrize("make", [_client, lambda session: Client(session.user_id)], ids=["async", "plain"])
 def test_deps_that_are_no_data_are_made_by_a_function(make: Callable[[Session], Any]) -> None:
-    (events,) = talk(PydanticAiAgent(_counting(Client), deps=make), "go")
+    (events,) = conversation(PydanticAiAgent(_counting(Client), deps=make), "go")
     assert calls(events) == [("visit", {}, {"result": "user"})]
 
 
@@ -186,7 +186,7 @@ def test_deps_may_be_the_session() -> None:
         return str(ctx.deps.user_id)
 
     adapter, session = PydanticAiAgent(agent), new_session()
-    (events,) = talk(adapter, "go", session=session)
+    (events,) = conversation(adapter, "go", session=session)
     assert calls(events) == [("who", {}, {"result": "user"})]
     assert adapter.final_state(session) == {"asked": True}
 
@@ -195,7 +195,7 @@ def test_deps_may_be_the_session() -> None:
 def test_deps_that_are_no_data_ask_for_a_function(kind: Any) -> None:
     expected = rf"type {kind.__name__}; give a function .*PydanticAiAgent\(agent, deps=make\)"
     with pytest.raises(AgentError, match=expected):
-        talk(PydanticAiAgent(_counting(kind)), "go")
+        conversation(PydanticAiAgent(_counting(kind)), "go")
 
 
 @pytest.mark.nightly
@@ -234,7 +234,7 @@ class Place(BaseModel):
 
 def test_structured_output_is_json_and_its_tool_is_not_a_call() -> None:
     agent = Agent(script([[("final_result", {"city": "Rome", "country": "Italy"})]]), output_type=Place)
-    (events,) = talk(PydanticAiAgent(agent), "go")
+    (events,) = conversation(PydanticAiAgent(agent), "go")
     assert answer_of(events) == '{"city": "Rome", "country": "Italy"}'
     assert calls(events) == []
 
@@ -244,7 +244,7 @@ def test_output_function_gives_the_answer() -> None:
         return text.upper()
 
     agent = Agent(script([[("final_result", {"text": "hey"})]]), output_type=shout)
-    (events,) = talk(PydanticAiAgent(agent), "go")
+    (events,) = conversation(PydanticAiAgent(agent), "go")
     assert answer_of(events) == "HEY"
     assert calls(events) == []
 
@@ -264,7 +264,7 @@ def _raises(error: Exception) -> Agent[Any, str]:
 
 def test_what_a_tool_raises_passes_through() -> None:
     with pytest.raises(LookupError, match="no such thing"):
-        talk(PydanticAiAgent(_raises(LookupError("no such thing"))), "go")
+        conversation(PydanticAiAgent(_raises(LookupError("no such thing"))), "go")
 
 
 def test_a_tool_that_asks_for_another_try_has_answered_with_an_error() -> None:
@@ -276,7 +276,7 @@ def test_a_tool_that_asks_for_another_try_has_answered_with_an_error() -> None:
             raise ModelRetry("not one")
         return n
 
-    (events,) = talk(PydanticAiAgent(agent), "go")
+    (events,) = conversation(PydanticAiAgent(agent), "go")
     (_, _, first), (_, _, second) = calls(events)
     assert "not one" in str(first)
     assert second == {"result": 2}
@@ -285,7 +285,7 @@ def test_a_tool_that_asks_for_another_try_has_answered_with_an_error() -> None:
 def test_an_unknown_tool_that_the_model_insists_on_is_an_error() -> None:
     agent = Agent(script([[("nothing", {})], [("nothing", {})], [("nothing", {})]]))
     with pytest.raises(UnexpectedModelBehavior):
-        talk(PydanticAiAgent(agent), "go")
+        conversation(PydanticAiAgent(agent), "go")
 
 
 @pytest.mark.slow
@@ -296,7 +296,7 @@ def test_an_endless_loop_ends_by_the_limit_of_the_library() -> None:
     agent = Agent(FunctionModel(again))
     agent.tool_plain(name="now")(lambda: "late")
     with pytest.raises(UsageLimitExceeded):
-        talk(PydanticAiAgent(agent), "go")
+        conversation(PydanticAiAgent(agent), "go")
 
 
 def test_what_was_done_before_an_error_is_evidence() -> None:
@@ -421,7 +421,7 @@ def _answer(name: str, response: dict[str, Any]) -> Content:
     ],
 )
 def test_an_approval_ends_the_turn_and_is_answered_in_the_next(response: dict[str, Any], result: str) -> None:
-    first, second = talk(PydanticAiAgent(_careful()), "go", _answer("delete", response))
+    first, second = conversation(PydanticAiAgent(_careful()), "go", _answer("delete", response))
     assert [call.name for call in read(first).tool_calls] == ["delete"]
     assert [event.long_running_tool_ids for event in first if event.long_running_tool_ids] != []
     assert read(first).final_response is None
@@ -438,7 +438,7 @@ def test_turn_that_answers_an_approval_does_not_repeat_the_turn_before() -> None
     agent.tool_plain(requires_approval=True, name="delete")(_delete)
     agent.tool_plain(name="look")(_look)
     answers = [part for sure in (True, False) for part in _answer("delete", {"confirmed": sure}).parts or []]
-    first, second = talk(PydanticAiAgent(agent), "go", Content(role="user", parts=answers))
+    first, second = conversation(PydanticAiAgent(agent), "go", Content(role="user", parts=answers))
     assert [call.name for call in read(first).tool_calls] == ["delete", "delete", "look"]
     assert [back.name for back in read(first).tool_responses] == ["look"]
     assert read(second).tool_calls == []
@@ -457,12 +457,12 @@ def _look() -> int:
 
 def test_an_unclear_answer_to_an_approval_is_an_error() -> None:
     with pytest.raises(AgentError, match=r"approval of 'delete' .*expected \{\"confirmed\": true\}"):
-        talk(PydanticAiAgent(_careful()), "go", _answer("delete", {"yes": 1}))
+        conversation(PydanticAiAgent(_careful()), "go", _answer("delete", {"yes": 1}))
 
 
 def test_an_answer_to_a_call_that_was_not_made_is_an_error() -> None:
     with pytest.raises(AgentError, match="calls that wait for an answer: delete"):
-        talk(PydanticAiAgent(_careful()), "go", _answer("remove", {"confirmed": True}))
+        conversation(PydanticAiAgent(_careful()), "go", _answer("remove", {"confirmed": True}))
 
 
 # --- messages, descriptions, time --------------------------------------------------------------------------------------------
@@ -480,7 +480,7 @@ def test_media_of_the_user_reach_the_model() -> None:
         Part(inline_data=Blob(data=b"png", mime_type="image/png")),
         Part(file_data=FileData(file_uri="https://example.com/a.jpg", mime_type="image/jpeg")),
     ]
-    talk(PydanticAiAgent(Agent(FunctionModel(look))), Content(role="user", parts=parts))
+    conversation(PydanticAiAgent(Agent(FunctionModel(look))), Content(role="user", parts=parts))
     (text, png, url) = seen[0]
     assert text == "What is this?"
     assert isinstance(png, BinaryContent)
@@ -491,7 +491,7 @@ def test_media_of_the_user_reach_the_model() -> None:
 def test_a_part_that_has_no_place_is_an_error() -> None:
     part = Part.model_validate({"function_call": {"name": "x"}})
     with pytest.raises(AgentError, match=r"pydantic-ai has no place for a part .* it has function_call"):
-        talk(PydanticAiAgent(Agent(script(["hi"]))), Content(role="user", parts=[part]))
+        conversation(PydanticAiAgent(Agent(script(["hi"]))), Content(role="user", parts=[part]))
 
 
 def test_agent_describes_itself_and_each_turn_its_prompt() -> None:
@@ -520,7 +520,7 @@ def test_agent_describes_itself_and_each_turn_its_prompt() -> None:
         "Adds.",
         ["a", "b"],
     )
-    talk(adapter, "go", session=session)
+    conversation(adapter, "go", session=session)
     turn = session.memory["app_details"]["agent_details"]["calc"]
     assert turn["instructions"] == "Be exact.\n\nThe user is from Rome."
     assert turn["tool_declarations"] == described["tool_declarations"]
@@ -535,7 +535,7 @@ def test_model_and_tools_are_timed_and_tools_at_once_not_twice() -> None:
         return "waited"
 
     session = new_session()
-    talk(PydanticAiAgent(agent), "go", session=session)
+    conversation(PydanticAiAgent(agent), "go", session=session)
     durations = session.memory["durations"]
     assert 1 <= durations["tool"] < 1.9
     assert 0 <= durations["model"] < 0.9
@@ -544,7 +544,7 @@ def test_model_and_tools_are_timed_and_tools_at_once_not_twice() -> None:
 def test_an_agent_of_another_class_with_the_same_contract_is_recognised() -> None:
     from pydantic_ai.agent import WrapperAgent
 
-    (events,) = talk(as_agent(WrapperAgent(Agent(script(["hi"]))), label="w"), "go")
+    (events,) = conversation(as_agent(WrapperAgent(Agent(script(["hi"]))), label="w"), "go")
     assert answer_of(events) == "hi"
 
 
@@ -555,7 +555,7 @@ def test_the_user_s_text_is_one_text() -> None:
         seen.extend(part.content for part in messages[-1].parts)
         return ModelResponse(parts=[TextPart("Yes.")])
 
-    talk(PydanticAiAgent(Agent(FunctionModel(look))), user_text("Hello?"))
+    conversation(PydanticAiAgent(Agent(FunctionModel(look))), user_text("Hello?"))
     assert seen == ["Hello?"]
 
 
@@ -619,6 +619,6 @@ def test_an_answer_that_is_not_whole_is_an_error(finish: Any, code: str | None) 
     def answer(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
         return ModelResponse(parts=[TextPart("Half of it")], finish_reason=finish)
 
-    (events,) = talk(PydanticAiAgent(Agent(FunctionModel(answer))), "go")
+    (events,) = conversation(PydanticAiAgent(Agent(FunctionModel(answer))), "go")
     assert events[0].content is not None
     assert events[-1].error_code == code

@@ -68,7 +68,7 @@ def a2a_agent(rest: str) -> A2AAgent:
 
 
 @dataclass(slots=True)
-class _Talk:
+class _Conversation:
     """One trial's conversation with the agent."""
 
     context_id: str
@@ -121,29 +121,29 @@ class A2AAgent:
             AgentError: the server cannot be reached, refuses, breaks off, or the agent failed.
         """
         card = await self._open_card()
-        talk: _Talk | None = session.memory.get(_MEMORY)
-        if talk is None:
+        conversation: _Conversation | None = session.memory.get(_MEMORY)
+        if conversation is None:
             context_id = "" if session.id.startswith(_OURS) else session.id
-            talk = session.memory[_MEMORY] = _Talk(context_id)
+            conversation = session.memory[_MEMORY] = _Conversation(context_id)
         message_id = str(uuid.uuid4())
-        params = _params(card, talk.pending.with_call_ids(message), session, talk, message_id)
-        if talk.turn is not None:
-            talk.context_id = talk.turn.context_id or talk.context_id
-        turn = talk.turn = A2ATurn(card.name, message_id)
+        params = _params(card, conversation.pending.with_call_ids(message), session, conversation, message_id)
+        if conversation.turn is not None:
+            conversation.context_id = conversation.turn.context_id or conversation.context_id
+        turn = conversation.turn = A2ATurn(card.name, message_id)
         async with aclosing(self._events(card, params, turn)) as events:
             async for event in events:
-                talk.pending.note(event)
+                conversation.pending.note(event)
                 yield event
 
     async def end(self, session: Session) -> None:
         """Cancel the unfinished task of a trial."""
-        talk: _Talk | None = session.memory.get(_MEMORY)
-        if talk is None or self._card is None or not talk.open_task:
+        conversation: _Conversation | None = session.memory.get(_MEMORY)
+        if conversation is None or self._card is None or not conversation.open_task:
             return
         with suppress(AgentError, TimeoutError):
             async with asyncio.timeout(_CLEANUP):
                 dialect = self._card.dialect
-                request = _request(dialect.cancel, {"id": talk.open_task})
+                request = _request(dialect.cancel, {"id": conversation.open_task})
                 async with self._http.send("", request, headers=dialect.headers) as reply:
                     result_of(await reply.answer(), reply)
 
@@ -204,14 +204,16 @@ def _request(method: str, params: JsonObject) -> JsonObject:
     return {"jsonrpc": "2.0", "id": str(uuid.uuid4()), "method": method, "params": params}
 
 
-def _params(card: Card, message: Content, session: Session, talk: _Talk, message_id: str) -> JsonObject:
+def _params(
+    card: Card, message: Content, session: Session, conversation: _Conversation, message_id: str
+) -> JsonObject:
     ids = {"messageId": message_id}
-    if context_id := (talk.turn.context_id if talk.turn else "") or talk.context_id:
+    if context_id := (conversation.turn.context_id if conversation.turn else "") or conversation.context_id:
         ids["contextId"] = context_id
-    if talk.open_task:
-        ids["taskId"] = talk.open_task
+    if conversation.open_task:
+        ids["taskId"] = conversation.open_task
     params: JsonObject = {"message": card.dialect.message(message, ids)}
-    if talk.turn is None:
+    if conversation.turn is None:
         identity = {"app_name": session.app_name, "user_id": session.user_id, "session_id": session.id}
         params["metadata"] = {"proctor": {**identity, "state": session.state}}
     if card.dialect.is_tagged:

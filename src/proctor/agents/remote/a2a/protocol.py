@@ -36,7 +36,7 @@ class Dialect:
     is_tagged: bool
     """Whether objects have a field `kind`."""
 
-    def speaks(self, version: str) -> bool:
+    def is_version(self, version: str) -> bool:
         """Whether this is the dialect of a version."""
         return version.startswith("1.") if self.version == "1.0" else version.startswith("0.")
 
@@ -195,9 +195,9 @@ async def read_card(address: Address) -> Card:
             f"The agent {_KIND}:{address.shown} has no agent card at {address.shown.rstrip('/')}/{_PLACES[0]}. "
             "Is it an A2A server? The address may also be that of its card."
         )
-    spoken = [*_spoken(card)]
-    for url, transport, version in spoken:
-        dialect = next((one for one in DIALECTS if one.speaks(version)), None)
+    interfaces = [*_interfaces(card)]
+    for url, transport, version in interfaces:
+        dialect = next((one for one in DIALECTS if one.is_version(version)), None)
         if transport.upper() == "JSONRPC" and dialect is not None:
             info = _info(address.hide_in_answer(card))
             return Card(
@@ -207,7 +207,7 @@ async def read_card(address: Address) -> Card:
                 name=info.name,
                 info=info,
             )
-    known = ", ".join(f"{transport} {version}".strip() for _, transport, version in spoken) or "nothing"
+    known = ", ".join(f"{transport} {version}".strip() for _, transport, version in interfaces) or "nothing"
     raise AgentLoadError(
         f"The agent {_KIND}:{address.shown} speaks {known}; understood are JSONRPC in versions 0.2, 0.3 and 1."
     )
@@ -227,7 +227,7 @@ async def _fetch(address: Address) -> Json:
     return None
 
 
-def _spoken(card: Mapping[str, Json]) -> Iterator[tuple[str, str, str]]:
+def _interfaces(card: Mapping[str, Json]) -> Iterator[tuple[str, str, str]]:
     """Yield URL, transport and version of an agent's interfaces, in the form of 1.0 and of 0.3."""
     version = _text(card, "protocolVersion") or "0.3"
     for interface in objects_of(card.get("supportedInterfaces")):

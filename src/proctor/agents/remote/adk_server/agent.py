@@ -55,7 +55,7 @@ def adk_server_agent(rest: str) -> AdkServerAgent:
 
 
 @dataclass(slots=True)
-class _Talk:
+class _Conversation:
     """One trial's conversation with the server."""
 
     session: RemoteSession
@@ -113,14 +113,14 @@ class AdkServerAgent:
         Raises:
             AgentError: the server is unreachable, rejects the request, breaks off, or reports an exception of the agent.
         """
-        talk: _Talk | None = session.memory.get(_MEMORY)
-        if talk is None:
-            talk = session.memory[_MEMORY] = _Talk(await self._sessions.create(session))
-        answered = talk.pending.with_call_ids(message)
+        conversation: _Conversation | None = session.memory.get(_MEMORY)
+        if conversation is None:
+            conversation = session.memory[_MEMORY] = _Conversation(await self._sessions.create(session))
+        answered = conversation.pending.with_call_ids(message)
         request = {
             "appName": self._place.app,
             "userId": session.user_id,
-            "sessionId": talk.session.id,
+            "sessionId": conversation.session.id,
             "newMessage": {
                 "role": "user",
                 **answered.model_dump(mode="json", by_alias=True, exclude_none=True),
@@ -135,7 +135,7 @@ class AdkServerAgent:
             async with aclosing(_documents(reply)) as documents:
                 async for data in documents:
                     event = reading.event(data)
-                    talk.pending.note(event)
+                    conversation.pending.note(event)
                     yield event
             reading.end()
             if (broken := reading.answer.incomplete_event()) is not None:
@@ -143,14 +143,14 @@ class AdkServerAgent:
 
     async def final_state(self, session: Session) -> JsonObject:
         """Return the state of the server's session, or the state from the events if the server does not return it."""
-        talk: _Talk | None = session.memory.get(_MEMORY)
-        state = None if talk is None else await self._sessions.state(talk.session)
+        conversation: _Conversation | None = session.memory.get(_MEMORY)
+        state = None if conversation is None else await self._sessions.state(conversation.session)
         return session.state if state is None else lasting(self._http.address.hide_in_answer(state))
 
     async def end(self, session: Session) -> None:
         """Delete the session on the server if it was created here."""
-        talk: _Talk | None = session.memory.get(_MEMORY)
-        await self._sessions.release(session, None if talk is None else talk.session)
+        conversation: _Conversation | None = session.memory.get(_MEMORY)
+        await self._sessions.release(session, None if conversation is None else conversation.session)
 
 
 async def _documents(reply: HttpResponse) -> AsyncGenerator[Json, None]:

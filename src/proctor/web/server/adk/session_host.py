@@ -64,55 +64,55 @@ class SessionHost:
     def __init__(self, app_name: str, agent: Agent) -> None:
         """`agent`: it is open."""
         self._app_name, self._agent = app_name, agent
-        self._talks: OrderedDict[tuple[str, str], _HostedSession] = OrderedDict()
+        self._hosted: OrderedDict[tuple[str, str], _HostedSession] = OrderedDict()
 
     async def create(
         self, user_id: str, session_id: str | None, state: Json | None, events: Sequence[Json]
     ) -> Json:
         """Create a session; initial events are shown, but not sent to the agent."""
         session_id = (session_id or "").strip() or str(uuid.uuid4())
-        if (user_id, session_id) in self._talks:
+        if (user_id, session_id) in self._hosted:
             raise SessionExistsError(session_id)
-        talk = _HostedSession(Session(session_id, self._app_name, user_id, dict(state or {})))
+        hosted = _HostedSession(Session(session_id, self._app_name, user_id, dict(state or {})))
         for event in events:
             document = stored_event_json(event)
             identity = {
                 "id": document.get("id") or str(uuid.uuid4()),
                 "timestamp": document.get("timestamp") or time.time(),
             }
-            talk.note({**document, **identity})
-        while len(self._talks) >= MOST_SESSIONS:
-            await self._end_talk(self._talks.popitem(last=False)[1])
-        self._talks[user_id, session_id] = talk
-        return self._json(talk)
+            hosted.note({**document, **identity})
+        while len(self._hosted) >= MOST_SESSIONS:
+            await self._end_session(self._hosted.popitem(last=False)[1])
+        self._hosted[user_id, session_id] = hosted
+        return self._json(hosted)
 
     async def get(self, user_id: str, session_id: str) -> Json | None:
         """Return a session with its events."""
-        talk = self._find(user_id, session_id)
-        return None if talk is None else self._json(talk)
+        hosted = self._find(user_id, session_id)
+        return None if hosted is None else self._json(hosted)
 
     async def list(self, user_id: str) -> list[Json]:
         """Return a user's sessions, without their events."""
-        talks = [talk for (owner, _), talk in self._talks.items() if owner == user_id]
-        return [{**self._json(talk), "events": []} for talk in talks]
+        hosted_sessions = [hosted for (owner, _), hosted in self._hosted.items() if owner == user_id]
+        return [{**self._json(hosted), "events": []} for hosted in hosted_sessions]
 
     async def keys(self) -> Sequence[tuple[str, str]]:
         """Return user and id of each session."""
-        return list(self._talks)
+        return list(self._hosted)
 
     async def patch(self, user_id: str, session_id: str, delta: Json) -> Json | None:
         """Change the state of a session."""
-        talk = self._find(user_id, session_id)
-        if talk is None:
+        hosted = self._find(user_id, session_id)
+        if hosted is None:
             return None
-        talk.session.state.update(delta)
-        talk.note(_new_event(Event(author="user", state_delta=delta), f"p-{uuid.uuid4()}"))
-        return self._json(talk)
+        hosted.session.state.update(delta)
+        hosted.note(_new_event(Event(author="user", state_delta=delta), f"p-{uuid.uuid4()}"))
+        return self._json(hosted)
 
     async def delete(self, user_id: str, session_id: str) -> None:
         """Forget a session."""
-        if (talk := self._talks.pop((user_id, session_id), None)) is not None:
-            await self._end_talk(talk)
+        if (hosted := self._hosted.pop((user_id, session_id), None)) is not None:
+            await self._end_session(hosted)
 
     async def remember(self, user_id: str, session_id: str) -> None:
         """Refuse: only agents of google-adk have a memory service."""
@@ -125,21 +125,21 @@ class SessionHost:
 
     async def run(self, turn: TurnRequest) -> AsyncGenerator[Json, None]:
         """Yield the events of one turn."""
-        talk = self._find(turn.user_id, turn.session_id)
-        if talk is None or turn.message is None:
+        hosted = self._find(turn.user_id, turn.session_id)
+        if hosted is None or turn.message is None:
             raise NotPossibleError("the session was deleted")
-        async with talk.lock:  # a session is one conversation: concurrent messages wait
+        async with hosted.lock:  # a session is one conversation: concurrent messages wait
             invocation_id = f"e-{uuid.uuid4()}"
-            self._note_user(talk, turn, turn.message, invocation_id)
+            self._note_user(hosted, turn, turn.message, invocation_id)
             try:
-                await self._begin(talk)
-                async with aclosing(record_events(self._agent, turn.message, talk.session)) as events:
+                await self._begin(hosted)
+                async with aclosing(record_events(self._agent, turn.message, hosted.session)) as events:
                     async for event in events:
-                        document = talk.note(_new_event(event, invocation_id, turn))
+                        document = hosted.note(_new_event(event, invocation_id, turn))
                         if turn.streaming or not event.partial:
                             yield document
             except Exception as error:
-                yield talk.note(_new_event(await self._broken(error), invocation_id, turn))
+                yield hosted.note(_new_event(await self._broken(error), invocation_id, turn))
                 raise
 
     async def spans(self, user_id: str, session_id: str) -> Mapping[str, Sequence[Span]]:
@@ -161,47 +161,47 @@ class SessionHost:
 
     async def close(self) -> None:
         """End every session, and close the agent."""
-        while self._talks:
-            await self._end_talk(self._talks.popitem()[1])
+        while self._hosted:
+            await self._end_session(self._hosted.popitem()[1])
         if (close := getattr(self._agent, "close", None)) is not None:
             await settle(close())
 
     def _find(self, user_id: str, session_id: str) -> _HostedSession | None:
-        talk = self._talks.get((user_id, session_id))
-        if talk is not None:
-            self._talks.move_to_end((user_id, session_id))
-        return talk
+        hosted = self._hosted.get((user_id, session_id))
+        if hosted is not None:
+            self._hosted.move_to_end((user_id, session_id))
+        return hosted
 
     def _note_user(
-        self, talk: _HostedSession, turn: TurnRequest, message: Content, invocation_id: str
+        self, hosted: _HostedSession, turn: TurnRequest, message: Content, invocation_id: str
     ) -> None:
         delta = dict(turn.state_delta or {}) or None
-        talk.session.state.update(delta or {})
-        talk.note(_new_event(Event(author="user", content=message, state_delta=delta), invocation_id))
+        hosted.session.state.update(delta or {})
+        hosted.note(_new_event(Event(author="user", content=message, state_delta=delta), invocation_id))
 
-    async def _begin(self, talk: _HostedSession) -> None:
-        if not talk.has_begun and (begin := getattr(self._agent, "begin", None)) is not None:
-            await settle(begin(talk.session, _CASE))
-        talk.has_begun = True
+    async def _begin(self, hosted: _HostedSession) -> None:
+        if not hosted.has_begun and (begin := getattr(self._agent, "begin", None)) is not None:
+            await settle(begin(hosted.session, _CASE))
+        hosted.has_begun = True
 
-    async def _end_talk(self, talk: _HostedSession) -> None:
+    async def _end_session(self, hosted: _HostedSession) -> None:
         end = getattr(self._agent, "end", None)
-        if talk.has_begun and end is not None:
+        if hosted.has_begun and end is not None:
             with suppress(Exception):  # a failure at the end of a session must not affect other sessions
-                await settle(end(talk.session))
+                await settle(end(hosted.session))
 
     async def _broken(self, error: BaseException) -> Event:
         info = await self.describe()
         return Event(author=info.name, error_code=type(error).__name__, error_message=safe_str(error))
 
-    def _json(self, talk: _HostedSession) -> Json:
+    def _json(self, hosted: _HostedSession) -> Json:
         return {
-            "id": talk.session.id,
+            "id": hosted.session.id,
             "appName": self._app_name,
-            "userId": talk.session.user_id,
-            "state": jsonable(talk.session.state),
-            "events": list(talk.events),
-            "lastUpdateTime": talk.updated,
+            "userId": hosted.session.user_id,
+            "state": jsonable(hosted.session.state),
+            "events": list(hosted.events),
+            "lastUpdateTime": hosted.updated,
         }
 
 

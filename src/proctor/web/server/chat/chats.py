@@ -92,7 +92,7 @@ class Chats:
         guard_targets_now(self._context)
         chat = Chat(agent, reference, session_input, settings.options.get("isolate_memory"), self._timeout)
         try:
-            await chat.talk.open()
+            await chat.conversation.open()
         except BaseException as error:
             await chat.close()
             if isinstance(error, ProctorError | asyncio.CancelledError):

@@ -65,7 +65,7 @@ class Chat:
         self.touched = time.monotonic()
         self.entries: list[ChatEntry] = []
         self.session_state: dict[str, Any] = dict(session_input.state) if session_input else {}
-        self.talk = Conversation(
+        self.conversation = Conversation(
             load_agent(reference, isolate=True, isolate_memory=memory),
             session_input=session_input,
             timeout=timeout,
@@ -80,11 +80,11 @@ class Chat:
 
     def page(self) -> ChatPage:
         """Return the whole conversation."""
-        session = self.talk.session_input
+        session = self.conversation.session_input
         return copy_fields(
             ChatPage,
             self,
-            turns=len(self.talk.turns),
+            turns=len(self.conversation.turns),
             entries=list(self.entries),
             initial_state=dict(session.state) if session else {},
             idle_seconds=IDLE,
@@ -93,7 +93,7 @@ class Chat:
     def summary(self) -> ChatSummary:
         """Return the entry for the list of conversations."""
         first = next((one.text for one in self.entries if one.kind == "user"), "")
-        return copy_fields(ChatSummary, self, turns=len(self.talk.turns), begins=first[:80])
+        return copy_fields(ChatSummary, self, turns=len(self.conversation.turns), begins=first[:80])
 
     def since(self, number: int) -> list[ChatEntry]:
         """Return the entries after the one with this number."""
@@ -108,7 +108,7 @@ class Chat:
         self._require_open()
         before = self._number
         self._new_exchange(message)
-        self._start(self._answer(lambda: self.talk.send(message, self._note_event)))
+        self._start(self._answer(lambda: self.conversation.send(message, self._note_event)))
         return before
 
     async def replay(self, *, without_last: bool) -> int:
@@ -125,7 +125,7 @@ class Chat:
         self._add_entry(
             "note", text=f"{'the last turn is undone' if without_last else 'a new session'}{replay}"
         )
-        self._start(self._answer(lambda: self.talk.again(self._note_event, messages)))
+        self._start(self._answer(lambda: self.conversation.again(self._note_event, messages)))
         return before
 
     async def stop(self) -> None:
@@ -140,7 +140,7 @@ class Chat:
         await self.stop()
         with suppress(Exception, TimeoutError):
             async with asyncio.timeout(CLOSING):
-                await self.talk.close()
+                await self.conversation.close()
 
     def _require_open(self) -> None:
         """Refuse a message that arrives while the agent's process ends: nothing would answer it."""
@@ -177,21 +177,21 @@ class Chat:
         elif failure is not None:
             self._add_entry("failure", text=f"{clean(failure.cause, lines=True)}; this turn is discarded")
         else:
-            self._messages = [turn.user_content for turn in self.talk.turns]
+            self._messages = [turn.user_content for turn in self.conversation.turns]
             await self._record_state()
-        for note in self.talk.notes:
+        for note in self.conversation.notes:
             self._add_entry("note", text=note)
-        self.talk.notes.clear()
+        self.conversation.notes.clear()
         self._drop_pieces()
         self.touched = time.monotonic()
         lost = stopped or (failure is not None and failure.kind in _SESSION_IS_LOST)
         self.state = "broken" if lost else "ready"
-        self._add_entry("end", value={"state": self.state, "turns": len(self.talk.turns)})
+        self._add_entry("end", value={"state": self.state, "turns": len(self.conversation.turns)})
 
     async def _record_state(self) -> None:
         try:
             async with asyncio.timeout(CLOSING):
-                self.session_state = await self.talk.final_state()
+                self.session_state = await self.conversation.final_state()
         except Exception as error:  # noqa: BLE001 - a note reports that the agent does not return its state
             self._add_entry(
                 "note", text=f"the agent does not return its state: {type(error).__name__}: {error}"

@@ -17,7 +17,7 @@ from starlette.concurrency import run_in_threadpool
 from proctor.authoring.check_files import warning_texts
 from proctor.authoring.edit_eval_set import Added, add_cases
 from proctor.authoring.eval_set_files import ListedFile
-from proctor.authoring.record import case_of_talk
+from proctor.authoring.record import case_of_conversation
 from proctor.common.safe_text import has_lone_surrogate
 from proctor.common.secrets import hide_secrets
 from proctor.errors import EvalFileError, SetupError
@@ -166,11 +166,11 @@ async def save_chat(context: ContextDep, chats: ChatsDep, chat: str, form: Wante
     conversation = chats.find(chat)
     if conversation.state == "answering":
         raise HTTPException(409, "the agent is still answering: wait, or stop it")
-    if not conversation.talk.turns:
+    if not conversation.conversation.turns:
         raise HTTPException(409, "there is nothing to save: no turn is complete")
     file = await run_in_threadpool(_target, context, form)
     case = await chats.on_loop(
-        case_of_talk(conversation.talk, form.eval_id, with_final_state=form.final_state)
+        case_of_conversation(conversation.conversation, form.eval_id, with_final_state=form.final_state)
     )
     try:
         added = await run_in_threadpool(_write, file, case)
@@ -201,7 +201,7 @@ async def close_chat(chats: ChatsDep, chat: str) -> None:
 
 async def _replay(chats: Chats, chat: str, *, without_last: bool) -> EventResponse:
     conversation = chats.find(chat)
-    if without_last and not conversation.talk.turns:
+    if without_last and not conversation.conversation.turns:
         raise HTTPException(409, "there is no turn to undo")
     return EventResponse(
         _stream_entries(

@@ -183,7 +183,7 @@ async def adk_run_live(
         return
     await socket.accept()
     try:
-        await _talk(socket, adk, app_name, user_id, session_id)
+        await _serve_live(socket, adk, app_name, user_id, session_id)
     except WebSocketDisconnect:
         return
     except _RefusedError as refused:
@@ -194,7 +194,7 @@ async def adk_run_live(
         await _close(socket, _BROKEN, f"{type(error).__name__}: {hide_secrets(safe_str(error))}")
 
 
-async def _talk(socket: WebSocket, adk: AdkState, app_name: str, user_id: str, session_id: str) -> None:
+async def _serve_live(socket: WebSocket, adk: AdkState, app_name: str, user_id: str, session_id: str) -> None:
     if await adk.ask(app_name, "get", user_id, session_id) is None:
         raise _RefusedError(_PROTOCOL, "Session not found")
     while (message := _message(await _text(socket))) is not None:
