@@ -14,7 +14,7 @@ from proctor import evaluate_sync
 from proctor.common.safe_text import cells
 from proctor.reports.base import ReportOptions
 from proctor.reports.content.case_blocks import case_blocks, write_case
-from proctor.reports.content.case_data import Judged, StoredCase, view_trial
+from proctor.reports.content.case_data import CaseScoring, StoredCase, view_trial
 from proctor.reports.content.rescoring_changes import changes_of, write_changes
 from proctor.reports.content.run_list import ListedRun, run_list_blocks, write_list
 from proctor.reports.content.symbols import SHORTEST, short_ids
@@ -155,8 +155,8 @@ def case_of(*covers: int) -> CaseResult:
     return result.cases[0]
 
 
-def view(case: CaseResult, *history: Judged, trials: tuple[int, ...] = ()) -> StoredCase:
-    judged = history or (Judged(1, 1_700_000_000.0, "test_config.json", case),)
+def view(case: CaseResult, *history: CaseScoring, trials: tuple[int, ...] = ()) -> StoredCase:
+    judged = history or (CaseScoring(1, 1_700_000_000.0, "test_config.json", case),)
     return StoredCase(
         "7f3k2cdghj", "7f3k2c", "desk", 1_700_000_000.0, case, judged[-1].number, judged, trials
     )
@@ -233,7 +233,7 @@ def test_only_the_trial_that_was_asked_for() -> None:
 def test_how_it_was_judged_before() -> None:
     case = case_of(2)
     before = replace(case, outcome=Outcome.FAILED)
-    history = (Judged(1, 1.0, "strict.json", before), Judged(2, 2.0, "mild.json", case))
+    history = (CaseScoring(1, 1.0, "strict.json", before), CaseScoring(2, 2.0, "mild.json", case))
     text = page(view(case, *history))
     assert "scoring 2 of 2" in text
     assert re.search(r"1  ✕ failed +1970.* criteria from strict\.json", text)

@@ -1482,8 +1482,8 @@ export interface components {
          * @description The answer of a turn, and the expected one.
          */
         AnswerPart: {
-            expected: components["schemas"]["Marked"] | null;
-            actual: components["schemas"]["Marked"] | null;
+            expected: components["schemas"]["MarkedText"] | null;
+            actual: components["schemas"]["MarkedText"] | null;
             /** Same */
             same: boolean;
         };
@@ -1753,18 +1753,6 @@ export interface components {
         BaselinesPage: {
             /** Items */
             items: components["schemas"]["BaselineRow"][];
-        };
-        /**
-         * Begun
-         * @description A run that was started.
-         */
-        Begun: {
-            /** Run Id */
-            run_id: string;
-            /** Trials */
-            trials: number;
-            /** Command */
-            command: string;
         };
         /**
          * BlessCase
@@ -2623,15 +2611,27 @@ export interface components {
             run_id: string | null;
             /** Seen */
             seen: number;
-            cost: components["schemas"]["Foreseen"] | null;
-            known_cost: components["schemas"]["Foreseen"] | null;
-            seconds: components["schemas"]["Foreseen"] | null;
+            cost: components["schemas"]["EstimatedFigure"] | null;
+            known_cost: components["schemas"]["EstimatedFigure"] | null;
+            seconds: components["schemas"]["EstimatedFigure"] | null;
             /** Purposes */
             purposes: components["schemas"]["PurposeFigures"][];
             /** Notes */
             notes: string[];
             /** Command */
             command: string;
+        };
+        /**
+         * EstimatedFigure
+         * @description An estimated figure with its prediction interval; one case alone gives no interval.
+         */
+        EstimatedFigure: {
+            /** Value */
+            value: number;
+            /** Low */
+            low: number | null;
+            /** High */
+            high: number | null;
         };
         /**
          * EvalCaseList
@@ -2890,18 +2890,6 @@ export interface components {
             text: string;
             /** Why */
             why: string;
-        };
-        /**
-         * Foreseen
-         * @description An estimated figure with its prediction interval; one case alone gives no interval.
-         */
-        Foreseen: {
-            /** Value */
-            value: number;
-            /** Low */
-            low: number | null;
-            /** High */
-            high: number | null;
         };
         /**
          * GeneralLine
@@ -3464,10 +3452,10 @@ export interface components {
             imported_from: string;
         };
         /**
-         * Marked
+         * MarkedText
          * @description A text in pieces.
          */
-        Marked: {
+        MarkedText: {
             /** Pieces */
             pieces: components["schemas"]["Piece"][];
             /** Left Out */
@@ -3780,6 +3768,33 @@ export interface components {
             reason: string;
         };
         /**
+         * NewCaseForm
+         * @description The new case that a conversation becomes.
+         */
+        NewCaseForm: {
+            /** Eval Id */
+            eval_id: string;
+            /** Eval Set */
+            eval_set?: string | null;
+            /** New Set */
+            new_set?: string | null;
+            /**
+             * Folder
+             * @default
+             */
+            folder: string;
+            /**
+             * Form
+             * @default json
+             */
+            form: string;
+            /**
+             * Final State
+             * @default false
+             */
+            final_state: boolean;
+        };
+        /**
          * NewChat
          * @description A new conversation.
          */
@@ -3893,8 +3908,8 @@ export interface components {
             turn: number;
             /** What */
             what: string;
-            base: components["schemas"]["Marked"] | null;
-            candidate: components["schemas"]["Marked"] | null;
+            base: components["schemas"]["MarkedText"] | null;
+            candidate: components["schemas"]["MarkedText"] | null;
         };
         /**
          * PairPage
@@ -4100,9 +4115,9 @@ export interface components {
         PurposeFigures: {
             /** Purpose */
             purpose: string;
-            calls: components["schemas"]["Foreseen"] | null;
-            tokens: components["schemas"]["Foreseen"] | null;
-            cost: components["schemas"]["Foreseen"] | null;
+            calls: components["schemas"]["EstimatedFigure"] | null;
+            tokens: components["schemas"]["EstimatedFigure"] | null;
+            cost: components["schemas"]["EstimatedFigure"] | null;
         };
         /**
          * Rate
@@ -4698,6 +4713,18 @@ export interface components {
             config: string | null;
         };
         /**
+         * StartedRun
+         * @description A run that was started.
+         */
+        StartedRun: {
+            /** Run Id */
+            run_id: string;
+            /** Trials */
+            trials: number;
+            /** Command */
+            command: string;
+        };
+        /**
          * StatePart
          * @description The final session state.
          */
@@ -4726,8 +4753,8 @@ export interface components {
          */
         StepPart: {
             kind: components["schemas"]["DiffKind"] | null;
-            expected: components["schemas"]["Marked"] | null;
-            actual: components["schemas"]["Marked"] | null;
+            expected: components["schemas"]["MarkedText"] | null;
+            actual: components["schemas"]["MarkedText"] | null;
             /** Author */
             author: string;
             response: components["schemas"]["Clip"] | null;
@@ -5021,33 +5048,6 @@ export interface components {
             output_tokens: number | null;
         };
         /**
-         * WantedCase
-         * @description The new case that a conversation becomes.
-         */
-        WantedCase: {
-            /** Eval Id */
-            eval_id: string;
-            /** Eval Set */
-            eval_set?: string | null;
-            /** New Set */
-            new_set?: string | null;
-            /**
-             * Folder
-             * @default
-             */
-            folder: string;
-            /**
-             * Form
-             * @default json
-             */
-            form: string;
-            /**
-             * Final State
-             * @default false
-             */
-            final_state: boolean;
-        };
-        /**
          * CaseChange
          * @description What happened to one case, in the order in which cases are listed.
          * @enum {string}
@@ -5060,8 +5060,8 @@ export interface components {
         proctor__web__pages__bless_changes__CaseChange: {
             /** Path */
             path: string;
-            before: components["schemas"]["Marked"] | null;
-            after: components["schemas"]["Marked"] | null;
+            before: components["schemas"]["MarkedText"] | null;
+            after: components["schemas"]["MarkedText"] | null;
         };
     };
     responses: never;
@@ -6356,7 +6356,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["WantedCase"];
+                "application/json": components["schemas"]["NewCaseForm"];
             };
         };
         responses: {
@@ -6460,7 +6460,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Begun"];
+                    "application/json": components["schemas"]["StartedRun"];
                 };
             };
             /** @description All problems; nothing was run. */
@@ -7540,7 +7540,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Begun"];
+                    "application/json": components["schemas"]["StartedRun"];
                 };
             };
             /** @description Unprocessable Entity */

@@ -140,7 +140,7 @@ def _warn_of_old_formats(prepared: Prepared) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class ScoredCase:
     """A case that was run, with its result."""
 
     chosen: SetPlan
@@ -157,15 +157,15 @@ class Judged:
         return case_results_of(self.result, self.case, self.chosen.summary.criteria)
 
 
-def _cases_with_results(result: RunResult, prepared: Prepared) -> Iterator[Judged]:
+def _cases_with_results(result: RunResult, prepared: Prepared) -> Iterator[ScoredCase]:
     """Return each result with its case, in their order."""
     results = iter(result.cases)
     for planned_set in prepared.plan.sets:
         for index in planned_set.cases:
-            yield Judged(planned_set, planned_set.source.case(index), next(results))
+            yield ScoredCase(planned_set, planned_set.source.case(index), next(results))
 
 
-async def _keep(request: EvaluationRequest, judged: Sequence[Judged]) -> None:
+async def _keep(request: EvaluationRequest, judged: Sequence[ScoredCase]) -> None:
     """Give the results of each set to the results manager, as google-adk does."""
     for _, of_set in groupby(judged, key=lambda one: id(one.chosen)):
         cases = list(of_set)

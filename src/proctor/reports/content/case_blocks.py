@@ -7,7 +7,7 @@ from functools import partial
 from typing import TextIO
 
 from proctor.reports.base import DEFAULTS, ReportOptions
-from proctor.reports.content.case_data import Judged, StoredCase, TrialView
+from proctor.reports.content.case_data import CaseScoring, StoredCase, TrialView
 from proctor.reports.content.case_digest import (
     TELLING,
     held_text,
@@ -270,7 +270,7 @@ def _scorings(view: StoredCase, style: TextStyle) -> Iterator[Block]:
     yield Table([*(Column() for _ in range(3)), Column(wraps=True)], rows, indent=2)
 
 
-def _scoring_row(judged: Judged, style: TextStyle, *, is_shown: bool) -> Row:
+def _scoring_row(judged: CaseScoring, style: TextStyle, *, is_shown: bool) -> Row:
     outcome = judged.case.outcome
     scored = [
         metric

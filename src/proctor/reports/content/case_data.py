@@ -16,7 +16,7 @@ from proctor.schema.results.score import MetricScore, Score
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class CaseScoring:
     """The result of a case in one scoring of its run."""
 
     number: int
@@ -38,7 +38,7 @@ class StoredCase:
     case: CaseResult
     """The result in the scoring that is shown."""
     judging: int
-    history: Sequence[Judged] = ()
+    history: Sequence[CaseScoring] = ()
     """All scorings, in order."""
     trials: Sequence[int] = ()
     """The numbers of the trials to show, from 0; empty: all."""

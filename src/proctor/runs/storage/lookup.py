@@ -92,11 +92,11 @@ def _several_text(name: str, matches: list[PlannedCase]) -> str:
 
 def view_case(store: Store, entry: ListedRun, planned: PlannedCase, judging: int) -> StoredCase:
     """Return all stored data of a case, with the verdicts of the scoring pass `judging`."""
-    from proctor.reports.content.case_data import Judged, StoredCase
+    from proctor.reports.content.case_data import CaseScoring, StoredCase
 
     run = entry.run
     history = [
-        Judged(
+        CaseScoring(
             one.number,
             one.created_at,
             _criteria(one.sets, planned),

@@ -15,7 +15,7 @@ from proctor.reports.content.text_blocks import DiffPiece
 from proctor.reports.evidence.value_diff import value_difference
 from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.manifest import PlannedCase
-from proctor.web.pages.case.page_parts import Marked, marked_pieces
+from proctor.web.pages.case.page_parts import MarkedText, marked_pieces
 
 _CONTEXT = 2
 """Unchanged lines around a change."""
@@ -28,9 +28,9 @@ class CaseChange(PageModel):
 
     path: str
     """Its path in the case, as the file has it: `conversation[1].final_response.parts[0].text`, in YAML `turns[1].expect`."""
-    before: Marked | None
+    before: MarkedText | None
     """Null: the value is new."""
-    after: Marked | None
+    after: MarkedText | None
     """Null: the value is removed."""
 
 
@@ -99,7 +99,7 @@ def _list_changes(before: Sequence[object], after: Sequence[object], path: str) 
                 yield from _changes(before[old], after[new], f"{path}[{new}]")
 
 
-def _whole(value: object) -> Marked:
+def _whole(value: object) -> MarkedText:
     return marked_pieces([DiffPiece(json_line(value), changed=True)])
 
 

@@ -90,7 +90,7 @@ class RunRequest(PageModel):
     """The id of the eval set in which the single case can be edited; null if it is no longer there, or for several cases."""
 
 
-class Begun(PageModel):
+class StartedRun(PageModel):
     """A run that was started."""
 
     run_id: str
@@ -116,7 +116,7 @@ class StartProblems(PageModel):
     problems: list[StartProblem]
 
 
-class Foreseen(PageModel):
+class EstimatedFigure(PageModel):
     """An estimated figure with its prediction interval; one case alone gives no interval."""
 
     value: float
@@ -128,9 +128,9 @@ class PurposeFigures(PageModel):
     """The estimated usage of models for one purpose; null: unknown."""
 
     purpose: str
-    calls: Foreseen | None
-    tokens: Foreseen | None
-    cost: Foreseen | None
+    calls: EstimatedFigure | None
+    tokens: EstimatedFigure | None
+    cost: EstimatedFigure | None
 
 
 class EstimatePage(PageModel):
@@ -143,11 +143,11 @@ class EstimatePage(PageModel):
     """The run that is the basis; null: there is none."""
     seen: int
     """The number of cases of that run."""
-    cost: Foreseen | None
+    cost: EstimatedFigure | None
     """The cost in US dollars, agent and judges together; null if one of them is unknown."""
-    known_cost: Foreseen | None
+    known_cost: EstimatedFigure | None
     """The cost of those whose cost is known."""
-    seconds: Foreseen | None
+    seconds: EstimatedFigure | None
     """The duration of the whole run at this concurrency."""
     purposes: list[PurposeFigures]
     notes: list[str]

@@ -1,4 +1,4 @@
-import type { CasePage, Marked, StepPart, TrialPage, TurnPart } from "../../data/types";
+import type { CasePage, MarkedText, StepPart, TrialPage, TurnPart } from "../../data/types";
 import { outcomeWord, shownOutcome, shownTrial } from "../../components/charts/Outcome";
 import { mdCode, mdProse, mdText } from "../../components/text/markdown";
 import { safeText } from "../../components/text/safeText";
@@ -48,7 +48,7 @@ function turnTranscript(turn: TurnPart): string[] {
   return lines;
 }
 
-function plainText({ pieces }: Marked): string {
+function plainText({ pieces }: MarkedText): string {
   return safeText(pieces.map(({ text }) => text).join(""));
 }
 
@@ -81,7 +81,7 @@ function stateLines(trial: TrialPage): string[] {
   return ["", "**Final state**", "", ...rows.map((row) => `- ${mdText(safeText(row.key))}: ${value(row.expected)} → ${value(row.actual)}`)];
 }
 
-function side(marked: Marked): string {
+function side(marked: MarkedText): string {
   return marked.pieces.map(({ text, changed }) => (changed ? strong(safeText(text)) : mdText(safeText(text)))).join("");
 }
 
@@ -91,6 +91,6 @@ function strong(text: string): string {
   return inside ? `${before && " "}**${mdText(inside)}**${after && " "}` : " ";
 }
 
-function code(marked: Marked | null): string {
+function code(marked: MarkedText | null): string {
   return marked ? mdCode(plainText(marked)) : "";
 }

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { useSource } from "../../data/queries";
 import type { SourceError } from "../../data/source";
-import type { EstimatePage, Foreseen, StartProblem } from "../../data/types";
+import type { EstimatePage, EstimatedFigure, StartProblem } from "../../data/types";
 import { CopyLine } from "../../components/text/Copy";
 import { Term } from "../../components/terms/Term";
 import { moneyText, numText, secondsText } from "../../components/text/numberFormats";
@@ -120,7 +120,7 @@ function Figures({ estimate }: { estimate: EstimatePage }) {
 }
 
 /** The prediction interval; nothing if it would be a single value. */
-export function intervalText({ low, high }: Pick<Foreseen, "low" | "high">, confidence: number, text: (value: number) => string): string {
+export function intervalText({ low, high }: Pick<EstimatedFigure, "low" | "high">, confidence: number, text: (value: number) => string): string {
   return low === null || high === null || text(low) === text(high) ? "" : `, ${100 * confidence} % PI: ${text(low)} to ${text(high)}`;
 }
 

@@ -3,7 +3,7 @@ import { useLocation } from "wouter";
 import type { ActionName } from "../../app/actions";
 import { useWait } from "../../app/keyboard";
 import { useChange, useData } from "../../data/queries";
-import type { AgentsPage, Begun, RunRequest } from "../../data/types";
+import type { AgentsPage, StartedRun, RunRequest } from "../../data/types";
 import { Button, LinkButton } from "../../components/forms/Button";
 import { Dialog } from "../../components/forms/Dialog";
 import { ErrorNote } from "../../components/feedback/ErrorNote";
@@ -47,7 +47,7 @@ function Form({ repeated, agents, stay, close }: { repeated: RunRequest; agents:
   const [, navigate] = useLocation();
   const [request, setRequest] = useState(() => readRepeated(repeated.request));
   const state = useEstimate(request);
-  const begin = useChange<Begun>(["/api/runs"]);
+  const begin = useChange<StartedRun>(["/api/runs"]);
   const refused = begin.error?.status === 422 ? problemsIn(begin.error.document) : [];
   const problems = refused.length ? refused : state.problems;
   const go = () =>

@@ -4,7 +4,7 @@ import { useAddress } from "../../app/address";
 import { useTitle } from "../../components/text/title";
 import { agentSetsFirst } from "../../data/agentEvalSets";
 import { useChange, useData } from "../../data/queries";
-import type { AgentsPage, Begun, MetricsPage, RunsPage, StartPage, StartProblem } from "../../data/types";
+import type { AgentsPage, StartedRun, MetricsPage, RunsPage, StartPage, StartProblem } from "../../data/types";
 import { Button } from "../../components/forms/Button";
 import { Empty } from "../../components/feedback/Empty";
 import { ErrorNote } from "../../components/feedback/ErrorNote";
@@ -43,7 +43,7 @@ function Form({ agents, start, metrics }: Known) {
   const address = readStartRequest(query);
   const [request, setAsked] = useState<StartRequest>(() => withDefaults(address.request, agents));
   const state = useEstimate(request);
-  const begin = useChange<Begun>(["/api/runs"]);
+  const begin = useChange<StartedRun>(["/api/runs"]);
   const change = (part: Partial<StartRequest>) => {
     const next = { ...request, ...part };
     setAsked(next);

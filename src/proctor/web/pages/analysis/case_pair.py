@@ -14,7 +14,7 @@ from proctor.schema.results.run_result import CaseResult
 from proctor.schema.results.score import Outcome
 from proctor.web.pages.analysis.comparison import Sided
 from proctor.web.pages.base import copy_fields
-from proctor.web.pages.case.page_parts import Marked, marked_pieces, text_difference
+from proctor.web.pages.case.page_parts import MarkedText, marked_pieces, text_difference
 
 
 class PairSide(PageModel):
@@ -39,8 +39,8 @@ class PairLine(PageModel):
     """From 0."""
     what: str
     """`user`, `call`, `returned`, `answer`, `state` or `failure`."""
-    base: Marked | None
-    candidate: Marked | None
+    base: MarkedText | None
+    candidate: MarkedText | None
 
 
 class ReasonLine(PageModel):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 
-from proctor.reports.content.case_data import Judged, StoredCase, attempt_lines, case_of_trial
+from proctor.reports.content.case_data import CaseScoring, StoredCase, attempt_lines, case_of_trial
 from proctor.reports.content.case_digest import (
     held_text,
     rate_sentence,
@@ -288,7 +288,7 @@ def _interval(metric: MetricVerdict, within: tuple[float, float] | None) -> tupl
     return (estimate.low, estimate.high) if estimate is not None else (None, None)
 
 
-def _judging_line(one: Judged) -> JudgedLine:
+def _judging_line(one: CaseScoring) -> JudgedLine:
     return copy_fields(
         JudgedLine,
         one,

@@ -41,7 +41,7 @@ class Piece(PageModel):
     changed: bool
 
 
-class Marked(PageModel):
+class MarkedText(PageModel):
     """A text in pieces."""
 
     pieces: list[Piece]
@@ -54,7 +54,7 @@ def clip(text: str, most: int = MOST_TEXT) -> Clip:
     return Clip(text=text[:most], left_out=max(0, len(text) - most))
 
 
-def marked_pieces(pieces: Sequence[text_blocks.DiffPiece]) -> Marked:
+def marked_pieces(pieces: Sequence[text_blocks.DiffPiece]) -> MarkedText:
     """Return the page's model of pieces; if they are long, only the text around the changes."""
     total = sum(len(piece.text) for piece in pieces)
     head = (
@@ -64,7 +64,7 @@ def marked_pieces(pieces: Sequence[text_blocks.DiffPiece]) -> Marked:
     )
     left_out = total - sum(len(piece.text) for piece in head)
     page_pieces = [{"text": piece.text, "changed": piece.changed} for piece in head]
-    return Marked.model_validate({"pieces": page_pieces, "left_out": max(0, left_out)})
+    return MarkedText.model_validate({"pieces": page_pieces, "left_out": max(0, left_out)})
 
 
 def _truncate(pieces: Sequence[text_blocks.DiffPiece]) -> list[text_blocks.DiffPiece]:
@@ -78,7 +78,7 @@ def _truncate(pieces: Sequence[text_blocks.DiffPiece]) -> list[text_blocks.DiffP
     return head
 
 
-def text_difference(expected: str, actual: str) -> tuple[Marked, Marked]:
+def text_difference(expected: str, actual: str) -> tuple[MarkedText, MarkedText]:
     """Return an expected and an actual text with the differing words marked."""
     left, right = word_difference(expected, actual)
     return marked_pieces(left), marked_pieces(right)

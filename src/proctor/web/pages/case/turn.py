@@ -19,7 +19,7 @@ from proctor.schema.results.score import Outcome, Score
 from proctor.web.pages.case.page_parts import (
     CausePart,
     Clip,
-    Marked,
+    MarkedText,
     NotePart,
     OpenCalls,
     Piece,
@@ -41,8 +41,8 @@ class StepPart(PageModel):
 
     kind: DiffKind | None
     """How the two differ; null if the expected calls are unknown."""
-    expected: Marked | None
-    actual: Marked | None
+    expected: MarkedText | None
+    actual: MarkedText | None
     author: str
     """The agent that made the call; empty if unknown."""
     response: Clip | None
@@ -68,9 +68,9 @@ class MessagePart(PageModel):
 class AnswerPart(PageModel):
     """The answer of a turn, and the expected one."""
 
-    expected: Marked | None
+    expected: MarkedText | None
     """Null if the case has no answer for the turn."""
-    actual: Marked | None
+    actual: MarkedText | None
     """Null if there was none."""
     same: bool
     """Whether both are the same text."""
@@ -249,7 +249,9 @@ def _alignment(
 
 def _call(record: _TurnRecord, place: int, text: str) -> StepPart:
     """Return a call without an expected one."""
-    return _step_part(record, place, None, None, Marked(pieces=[Piece(text=text, changed=False)], left_out=0))
+    return _step_part(
+        record, place, None, None, MarkedText(pieces=[Piece(text=text, changed=False)], left_out=0)
+    )
 
 
 def _step(record: _TurnRecord, step: Mapping[str, object], line: StepLine) -> StepPart:
@@ -274,8 +276,8 @@ def _step_part(
     record: _TurnRecord,
     place: int | None,
     kind: DiffKind | None,
-    expected: Marked | None,
-    actual: Marked | None,
+    expected: MarkedText | None,
+    actual: MarkedText | None,
 ) -> StepPart:
     known = place is not None and place < len(record.callers)
     return StepPart(
@@ -310,10 +312,12 @@ def _reference_text(details: Sequence[Mapping[str, Any]], expected: Invocation |
     return None if stored is None else str(stored.get("expected") or "")
 
 
-def marked_text(text: str) -> Marked:
+def marked_text(text: str) -> MarkedText:
     """Return a text without marks."""
     part = clip(text)
-    return Marked(pieces=[Piece(text=part.text, changed=False)] if part.text else [], left_out=part.left_out)
+    return MarkedText(
+        pieces=[Piece(text=part.text, changed=False)] if part.text else [], left_out=part.left_out
+    )
 
 
 def _media(turn: Turn) -> list[str]:

@@ -83,7 +83,7 @@ class NewMessage(PageModel):
     answer: ToolAnswer | None = None
 
 
-class WantedCase(PageModel):
+class NewCaseForm(PageModel):
     """The new case that a conversation becomes."""
 
     eval_id: str
@@ -161,7 +161,7 @@ async def say_again(chats: ChatsDep, chat: str) -> EventResponse:
 
 
 @router.post("/chats/{chat}/case", status_code=201)
-async def save_chat(context: ContextDep, chats: ChatsDep, chat: str, form: WantedCase) -> ChatSaved:
+async def save_chat(context: ContextDep, chats: ChatsDep, chat: str, form: NewCaseForm) -> ChatSaved:
     """Save the conversation as a case of a set, as `proctor record` does."""
     conversation = chats.find(chat)
     if conversation.state == "answering":
@@ -234,7 +234,7 @@ def _check_text(text: str) -> None:
         raise HTTPException(422, "the text has characters that no file can store (NUL, or a lone surrogate)")
 
 
-def _target(context: ContextDep, form: WantedCase) -> ListedFile:
+def _target(context: ContextDep, form: NewCaseForm) -> ListedFile:
     """Return the file for the case; report the problems that would prevent writing it."""
     sets = edit_session(context).sets
     require_new_case_id(form.eval_id)

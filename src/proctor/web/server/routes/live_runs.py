@@ -19,9 +19,9 @@ from proctor.stores.base import ScoringProgress
 from proctor.web.pages.start import (
     AgentChoice,
     AgentsPage,
-    Begun,
     EstimatePage,
     RunRequest,
+    StartedRun,
     StartPage,
     StartProblem,
     StartProblems,
@@ -149,7 +149,7 @@ def cancel_run(active: ActiveRunsDep, run: str) -> Cancelled:
 
 
 @router.post("/runs/{run}/resume", status_code=201, responses={422: {"model": StartProblems}})
-def resume_run(active: ActiveRunsDep, run: str) -> Begun:
+def resume_run(active: ActiveRunsDep, run: str) -> StartedRun:
     """Resume an unfinished run with its options."""
     run_id, standing = _standing(active, run)
     if standing.state is RunState.RUNNING:
@@ -247,7 +247,7 @@ def estimate_run(active: ActiveRunsDep, form: StartRun) -> EstimatePage:
 
 
 @router.post("/runs", status_code=201, responses=_WRONG)
-def start_run(active: ActiveRunsDep, form: StartRun) -> Begun:
+def start_run(active: ActiveRunsDep, form: StartRun) -> StartedRun:
     """Start a run in a separate process. If there are problems, report all of them and run nothing."""
     if why_not := active.no_runs_reason():
         raise HTTPException(409, why_not)
@@ -256,11 +256,11 @@ def start_run(active: ActiveRunsDep, form: StartRun) -> Begun:
         return start_command(active, words, display_command(words))
 
 
-def start_command(active: ActiveRuns, words: list[str], command: str) -> Begun:
+def start_command(active: ActiveRuns, words: list[str], command: str) -> StartedRun:
     """Start a command, and return its run."""
     guard_targets_now(active.context)
     started = active.children.start(words)
-    return Begun(run_id=started["run"], trials=started["trials"], command=command)
+    return StartedRun(run_id=started["run"], trials=started["trials"], command=command)
 
 
 @contextmanager

@@ -4,7 +4,7 @@ import { TextPieces } from "../../../components/text/TextPieces";
 import styles from "./Conversation.module.css";
 import { Passage } from "./Passage";
 
-type Marked = NonNullable<TurnPart["answer"]["actual"]>;
+type MarkedText = NonNullable<TurnPart["answer"]["actual"]>;
 
 /** The final response of a turn; if it is another one than expected, both side by side with the words that differ. */
 export function Answer({ turn }: { turn: TurnPart }) {
@@ -34,7 +34,7 @@ function answerHead(expected: boolean, actual: boolean, same: boolean): string {
   return same ? "final response, as expected" : "final response";
 }
 
-function Side({ name, marked }: { name: "expected" | "actual"; marked: Marked }) {
+function Side({ name, marked }: { name: "expected" | "actual"; marked: MarkedText }) {
   return (
     <div className={styles.side} role="group" aria-label={`${name} response`}>
       <div className={styles.sideHead}>{name}</div>
@@ -43,7 +43,7 @@ function Side({ name, marked }: { name: "expected" | "actual"; marked: Marked })
   );
 }
 
-function Text({ marked, side }: { marked: Marked; side: "expected" | "actual" }) {
+function Text({ marked, side }: { marked: MarkedText; side: "expected" | "actual" }) {
   return (
     <div className={styles.text}>
       <TextPieces pieces={marked.pieces} side={side} />
