@@ -149,6 +149,12 @@ def test_unreadable_set_has_a_distinct_error_on_request(tmp_path: Path) -> None:
     assert "bad.evalset.json:1:" in failure.message
 
 
+def test_a_missing_file_is_a_configuration_error_even_if_the_others_run_on_request(tmp_path: Path) -> None:
+    good, missing = write(tmp_path, "good.evalset.json", SET), tmp_path / "missing.evalset.json"
+    with pytest.raises(SetupProblems, match=r"missing\.evalset\.json: no such file"):
+        proctor.evaluate_sync(weather, [str(good), str(missing)], config=EXACT, keep_going=True)
+
+
 def test_only_sets_that_cannot_be_read_are_never_a_pass(tmp_path: Path) -> None:
     bad = tmp_path / "bad.evalset.json"
     bad.write_text("{", encoding="utf-8")

@@ -456,6 +456,12 @@ FAULTS: list[tuple[str, Fault, int, list[str]]] = [
         2,
         ["caes.evalset.json", "cases.evalset.json"],
     ),
+    (
+        "no such set, the others run",
+        lambda _: ["agent.py", "cases.evalset.json", "caes.evalset.json", "--keep-going"],
+        2,
+        ["caes.evalset.json: no such file"],
+    ),
     ("a broken file in the folder", folder_with_a_broken_file(), 2, ["broken.evalset.json:1:57"]),
     (
         "a broken file, the others run",

@@ -311,8 +311,9 @@ class RunOptions:
     # --- which problems are no errors, and which warnings are ------------------------------------------------------------
 
     keep_going: bool = option(
-        False, Flag(), "An eval set that cannot be read is a separate error; the others run.", "--keep-going",
-        group=OptionGroup.PROBLEMS,
+        False, Flag(),
+        "An eval set that cannot be read is a separate error; the others run. A missing file is still a configuration error.",
+        "--keep-going", group=OptionGroup.PROBLEMS,
     )  # fmt: skip
     allow_duplicate_ids: bool = option(
         False, Flag(), "Run cases that share an id under distinct ids, instead of refusing the set.",

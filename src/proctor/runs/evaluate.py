@@ -92,7 +92,7 @@ async def evaluate(
 
     What to accept:
 
-    * `keep_going: bool` (False): An eval set that cannot be read is a separate error; the others run.
+    * `keep_going: bool` (False): An eval set that cannot be read is a separate error; the others run. A missing file is still a configuration error.
     * `allow_duplicate_ids: bool` (False): Run cases that share an id under distinct ids, instead of refusing the set.
     * `allow_unknown_keys: bool` (False): Only warn of unknown keys that look like an expectation, instead of refusing the set.
     * `allow_unasserted: bool` (False): Skip a case that asserts nothing, instead of refusing it.
