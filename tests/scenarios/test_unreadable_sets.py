@@ -280,7 +280,7 @@ def test_cases_of_a_set_that_the_base_could_not_run_are_missing_verdicts_of_the_
 ) -> None:
     found = proctor.compare_sync(run.run_id, whole.run_id, store=kept_in(tmp_path))
     assert (found.only_candidate, found.missing_base, found.missing_candidate) == ([], 1, 0)
-    assert found.warnings[0].startswith(f"{UNREAD} in the base: ")
+    assert found.warnings[0].startswith(f"{UNREAD} in the baseline: ")
 
 
 def page_of(comparison: Comparison) -> ComparisonPage:
@@ -310,7 +310,7 @@ def test_a_run_of_only_an_unread_set_has_no_other_missing_verdicts(
     assert (found.outcome, found.missing_base, found.only_candidate) == (Change.ERROR, 1, ["good/one"])
     unread = "other.evalset.json could not be run"
     assert found.next_steps == [
-        f"correct other.evalset.json, and run the base on all cases: it left out 1 case ({unread})"
+        f"correct other.evalset.json, and run the baseline on all cases: it left out 1 case ({unread})"
     ]
     assert (page_of(found).same, page_of(found).without_verdicts) == (0, 1)
 
@@ -339,10 +339,10 @@ def test_a_comparison_without_a_set_that_neither_run_could_run_is_an_error(
     missing = "the verdicts of bad.evalset.json, ./bad.evalset.json are missing in both runs"
     assert found.sentence == f"error: a regression cannot be excluded: {missing}; by 1 case"
     assert [one.partition(": ")[0] for one in found.warnings] == [
-        f"{UNREAD} in the base",
+        f"{UNREAD} in the baseline",
         f"./{UNREAD} in the candidate",
     ]
-    steps = ["correct bad.evalset.json, ./bad.evalset.json, and run the base and the candidate again"]
+    steps = ["correct bad.evalset.json, ./bad.evalset.json, and run the baseline and the candidate again"]
     assert found.next_steps == steps
     assert all("missing in both runs; by 1 case" in text for text in forms_of(found).values())
     page = page_of(found)
@@ -396,7 +396,7 @@ def test_of_two_sets_with_one_id_the_unread_one_has_missing_verdicts(tmp_path: P
 def test_a_set_that_the_candidate_could_not_run_is_known_by_its_file(
     run: RunResult, whole: RunResult, tmp_path: Path
 ) -> None:
-    """Other sets that only the base has are just not part of the candidate."""
+    """Other sets that only the baseline has are just not part of the candidate."""
     store = kept_in(tmp_path)
     Path("third.evalset.json").write_text(json.dumps({**SET, "eval_set_id": "third"}))
     three = proctor.evaluate_sync(

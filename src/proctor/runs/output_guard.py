@@ -58,7 +58,7 @@ HEADS = {
     "comparison json": r'\{\s*"version": \d+,\s*"outcome": ',
     "comparison markdown": r"(?:### |<h3>)[✓✕!?–] ",
     "comparison md": r"(?:### |<h3>)[✓✕!?–] ",
-    "comparison text": "(BASE|ERROR)  ",
+    "comparison text": "(BASELINE|ERROR)  ",
     "audit json": r'\{\s*"version": \d+,\s*"(run_id|outcome)": ',
     "audit markdown": _AUDIT_MARKDOWN,
     "audit md": _AUDIT_MARKDOWN,

@@ -52,7 +52,7 @@ def unread_differences(base: Mapping[str, str], candidate: Mapping[str, str]) ->
         run = (
             "either run"
             if name in base and name in candidate
-            else "the base"
+            else "the baseline"
             if name in base
             else "the candidate"
         )
@@ -67,7 +67,7 @@ def case_differences(
         so = "paired anyway" if keep_changed else "left out"
         yield RunDifference("case", f"{_cases(changed)} changed ({so}): {_some(changed)}")
     if only_base:
-        yield RunDifference("cases", f"{_cases(only_base)} only in the base: {_some(only_base)}")
+        yield RunDifference("cases", f"{_cases(only_base)} only in the baseline: {_some(only_base)}")
     if only_candidate:
         yield RunDifference(
             "cases", f"{_cases(only_candidate)} only in the candidate: {_some(only_candidate)}"
@@ -76,7 +76,7 @@ def case_differences(
 
 def stopping_differences(comparison: Comparison) -> Iterator[RunDifference]:
     """Yield the runs whose trials were added until a decision other than this comparison."""
-    for word, run in (("base", comparison.base), ("candidate", comparison.candidate)):
+    for word, run in (("baseline", comparison.base), ("candidate", comparison.candidate)):
         if run.most and comparison.look is None:
             until = f"it was decided against run {run.against}" if run.against else "each case was decided"
             yield RunDifference(

@@ -103,7 +103,7 @@ def read_named_baseline(name: str, store: Store | None) -> Baseline:
 
 
 def base_name(name: str, run_id: str, store: Store | None) -> str:
-    """Return the name of the base for a run that began `against` NAME, which was the run `run_id` then.
+    """Return the name of the baseline for a run that began `against` NAME, which was the run `run_id` then.
 
     The file or baseline, as long as it is of that run: its run need not be in the store, or may have another scoring. Otherwise
     the run itself: what `latest` was then.

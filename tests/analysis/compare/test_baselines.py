@@ -253,9 +253,7 @@ def test_baseline_in_place_of_a_run_gives_the_correct_form(
     name = str(proctor.export_baseline("main", tmp_path / "main.json", store)) if as_file else "main"
     with pytest.raises(proctor.UnknownNameError) as refused:
         proctor.compare_sync(name, "latest", store=store)
-    assert f"There is a baseline {name}, which can be the base: `proctor compare --baseline {name}" in str(
-        refused.value
-    )
+    assert f"There is a stored baseline {name}: `proctor compare --baseline {name}" in str(refused.value)
     with pytest.raises(proctor.UnknownNameError) as other:
         proctor.compare_sync("mian", "latest", store=store)
     assert "There is a baseline" not in str(other.value)

@@ -95,24 +95,24 @@ def manifest(source: str, commit: str | None, reference: str = "bot.py") -> Mani
     ("base", "candidate", "text"),
     [
         pytest.param(
-            manifest("old", "c0ffee"), manifest("new", "beef"), "base (first check out commit c0ffee): ", id="another commit"
+            manifest("old", "c0ffee"), manifest("new", "beef"), "baseline (first check out commit c0ffee): ", id="another commit"
         ),
         pytest.param(
-            manifest("old", "c0ffee"), manifest("new", "c0ffee+"), "base (first check out commit c0ffee): ", id="now modified"
+            manifest("old", "c0ffee"), manifest("new", "c0ffee+"), "baseline (first check out commit c0ffee): ", id="now modified"
         ),
         pytest.param(
             manifest("old", f"{'c0ffee' * 6}dead+"), manifest("new", "beef"),
-            "base (first check out commit c0ffeec0ffee and its uncommitted changes): ", id="modified before, the first 12 digits"
+            "baseline (first check out commit c0ffeec0ffee and its uncommitted changes): ", id="modified before, the first 12 digits"
         ),
         pytest.param(
-            manifest("old", None), manifest("new", None), "base (first check out the old source): ", id="commit unknown"
+            manifest("old", None), manifest("new", None), "baseline (first check out the old source): ", id="commit unknown"
         ),
-        pytest.param(manifest("same", None), manifest("same", None), "base: ", id="the same source"),
+        pytest.param(manifest("same", None), manifest("same", None), "baseline: ", id="the same source"),
         pytest.param(
-            manifest("old", "c0ffee", "old.py"), manifest("new", "c0ffee"), "base: ", id="two agents, one commit"
+            manifest("old", "c0ffee", "old.py"), manifest("new", "c0ffee"), "baseline: ", id="two agents, one commit"
         ),
         pytest.param(
-            manifest("old", "c0ffee", "old.py"), manifest("new", "beef"), "base (at commit c0ffee): ", id="two agents, two commits"
+            manifest("old", "c0ffee", "old.py"), manifest("new", "beef"), "baseline (at commit c0ffee): ", id="two agents, two commits"
         ),
     ],
 )  # fmt: skip
@@ -181,14 +181,14 @@ def test_a_base_that_cannot_be_run_again(trials: int, last: str) -> None:
 
     steps = [*next_steps(found, baseline, manifest("new", None), LEVEL)]
 
-    assert steps[-1] == f"if the base cannot be run again{':' if trials == 1 else ','} {last}"
+    assert steps[-1] == f"if the baseline cannot be run again{':' if trials == 1 else ','} {last}"
     assert len(steps) == 2
 
 
 @pytest.mark.parametrize(
     ("scorings", "expected"),
     [((1, 1), "new.json"), ((2, 1), "new.json"), ((1, 2), "old.json")],
-    ids=["as they were run", "the base was re-scored", "the candidate was re-scored"],
+    ids=["as they were run", "the baseline was re-scored", "the candidate was re-scored"],
 )
 def test_new_trials_of_both_builds_are_scored_alike(scorings: tuple[int, int], expected: str) -> None:
     sides = []
@@ -226,7 +226,7 @@ def test_the_base_is_run_on_the_cases_that_it_left_out() -> None:
     steps = [*next_steps(found, manifest("old", None), manifest("new", None), LEVEL)]
 
     assert steps == [
-        "run the base on all cases: it left out 2 cases (--limit, --tag, --failed, --changed-since or --shard)"
+        "run the baseline on all cases: it left out 2 cases (--limit, --tag, --failed, --changed-since or --shard)"
     ]
 
 
@@ -258,7 +258,9 @@ def test_missing_verdicts_of_the_base_are_got_too(*, is_baseline: bool, last: st
     steps = [*next_steps(found, *both, LEVEL, is_baseline=is_baseline)]
 
     source = " (first check out the old source)"
-    assert steps == [f"get the missing verdicts of the base{source}{last}: proctor resume a --retry-errors"]
+    assert steps == [
+        f"get the missing verdicts of the baseline{source}{last}: proctor resume a --retry-errors"
+    ]
 
 
 def test_every_command_names_the_store_of_the_runs() -> None:

@@ -150,7 +150,7 @@ def test_tests_levels_and_corrections_are_verbose_and_in_json() -> None:
 
 
 PLAIN = """\
-BASE  travel  cases=41  runs=5  run=7f3k2c
+BASELINE  travel  cases=41  runs=5  run=7f3k2c
 CANDIDATE  travel  cases=41  runs=5  run=9xkq2p
 WARNING  the judge was a and is b
 DIFFERS  the agent was x
@@ -174,7 +174,7 @@ OUTCOME  regression: the pass rate fell from 90 % to 80 %
 """
 
 DRAWN = """
-  base      travel · 41 cases × 5 · run 7f3k2c
+  baseline  travel · 41 cases × 5 · run 7f3k2c
   candidate travel · 41 cases × 5 · run 9xkq2p
   warning   the judge was a and is b
   differs   the agent was x
@@ -203,11 +203,11 @@ DRAWN = """
     cases with all verdicts, and the intervals hold for every value of the
     missing ones
 
-     metric             base  candidate  change  cases  confidence interval
+     metric         baseline  candidate  change  cases  confidence interval
   ✕  passed             90 %       80 %     -10  39/40  -18 to -2 (96 %)
      quality           0.910      0.920  +0.010     40  -0.010 to +0.030 (98 %)
   ✓  tokens a turn     1,204        980    -224     40  -300 to -148 (95 %)
-     cost of the run  $0.420     $0.390
+     run cost         $0.420     $0.390
 
   next      get the missing verdicts: proctor resume 9xkq2p --retry-errors
     proctor compare 7f3k2c 9xkq2p travel/two_turns
@@ -277,7 +277,7 @@ def test_a_difference_without_an_interval_has_none_in_any_form() -> None:
 def test_a_notebook_has_the_table_of_the_measures() -> None:
     html = comparison_html(comparison())
     heads = re.findall("<th[^>]*>([^<]*)</th>", html)
-    assert heads[-6:] == ["metric", "base", "candidate", "change", "cases", "confidence interval"]
+    assert heads[-6:] == ["metric", "baseline", "candidate", "change", "cases", "confidence interval"]
     rows = [re.findall("<td[^>]*>([^<]*)</td>", row) for row in html.split("<tr>")]
     assert ["", "quality_v1", "0.910", "0.920", "+0.010", "40", "−0.010 to +0.030 (98 %)"] in rows
     assert "Metrics:" not in html
@@ -500,7 +500,7 @@ def test_the_reason_of_a_case_whose_trials_all_pass_is_that_of_the_baseline() ->
         (Trials(0, 0), Trials(0, 1), ("", "why")),
         (Trials(0, 1, 1), Trials(2, 0), ("", "why")),
     ],
-    ids=["the candidate did not run it", "the base did not run it", "it passes now"],
+    ids=["the candidate did not run it", "the baseline did not run it", "it passes now"],
 )
 def test_the_reason_of_a_missing_verdict_is_of_the_run_that_has_none(
     base: Trials, candidate: Trials, expected: tuple[str, str]

@@ -290,7 +290,7 @@ def test_runs_that_are_alike_differ_in_nothing() -> None:
     assert find_differences(run(), run()) == []
 
 
-@pytest.mark.parametrize("kept", [True, False], ids=["the base is kept", "neither is"])
+@pytest.mark.parametrize("kept", [True, False], ids=["the baseline is kept", "neither is"])
 @pytest.mark.parametrize(
     ("option", "value", "text"),
     [

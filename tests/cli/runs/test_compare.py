@@ -226,7 +226,7 @@ def test_case_is_shown_from_the_first_difference(store: Path) -> None:
     assert done.exit_code == 0
     assert done.stdout == (
         "CASE  words/case1  first difference in turn 1, after 1 equal step\n"
-        "BASE  trial 1 of 1, passed\n"
+        "BASELINE  trial 1 of 1, passed\n"
         "CANDIDATE  trial 1 of 1, failed\n"
         "    = turn 1: user: case1\n"
         "    - turn 1: answer: You sent case1\n"
@@ -328,7 +328,7 @@ def test_judged_by_the_same_criteria_it_decides_again(store: Path) -> None:
     found = compare(store).stdout
     assert "`proctor score RUN --config FILE` re-scores one run like the other" in found
     base = proctor.list_runs(store)[1].run_id
-    step = "NEXT  score the base by the criteria of the candidate, with "
+    step = "NEXT  score the baseline by the criteria of the candidate, with "
     line = next(line for line in found.splitlines() if line.startswith(step)).removeprefix(step)
     content, _, command = line.partition(" in FILE: ")
     assert command == f"proctor score {base} --config FILE --store={store}"

@@ -3900,7 +3900,7 @@ export interface components {
         Outcome: "passed" | "failed" | "error" | "inconclusive" | "skipped" | "not_run" | "not_applicable" | "informational";
         /**
          * PairLine
-         * @description One step of the base, of the candidate, or of both.
+         * @description One step of the baseline, of the candidate, or of both.
          */
         PairLine: {
             kind: components["schemas"]["DiffKind"];

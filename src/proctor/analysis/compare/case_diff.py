@@ -53,19 +53,19 @@ class CaseDiff:
 
     name: str
     base: str
-    """The number of the trial of the base, and its outcome."""
+    """The number of the trial of the baseline, and its outcome."""
     candidate: str
     turn: int | None
     """The first turn (from 0) in which they differ; `None` if they are equal."""
     alike: int
     """The number of equal steps before."""
     steps: list[tuple[DiffKind, Step]] = field(default_factory=list)
-    """The steps of that turn and of those after it: in both, only in the base (missing), or only in the candidate (extra)."""
+    """The steps of that turn and of those after it: in both, only in the baseline (missing), or only in the candidate (extra)."""
     saw: list[Saw] = field(default_factory=list)
     state_keys: list[str] = field(default_factory=list)
     """The keys of the final session state that differ."""
     numbers: tuple[int | None, int | None] = (None, None)
-    """The trial of the base and of the candidate (from 0); `None` if it was not run."""
+    """The trial of the baseline and of the candidate (from 0); `None` if it was not run."""
 
     @property
     def lines(self) -> list[tuple[DiffKind, str]]:
@@ -235,7 +235,7 @@ def case_diff_blocks(diff: CaseDiff, style: TextStyle) -> Iterator[Block]:
     yield Gap()
     name = TextSpan(diff.name, "strong", is_data=True)
     yield Line([*join_with_dots([name, TextSpan(sentence)], style)], record=("CASE", diff.name, sentence))
-    for word, trial in (("base", diff.base), ("candidate", diff.candidate)):
+    for word, trial in (("baseline", diff.base), ("candidate", diff.candidate)):
         yield Fact(word, [[TextSpan(trial)]], (word.upper(), trial))
     yield Gap()
     for kind, text in diff.lines:

@@ -62,7 +62,7 @@ def compare_sync(
     `previous` for short).
 
     * `margin`: the drop of the pass rate that "no regression" rules out (0.05: 5 points, or the margin that the candidate
-      was run with until it was decided against this base). A given margin is a requirement, as with `require_proof`.
+      was run with until it was decided against this baseline). A given margin is a requirement, as with `require_proof`.
     * `confidence`: one minus the probability of a false regression (0.95).
     * `require_proof`: "no difference seen" is *inconclusive* as long as a drop larger than the margin is not ruled out.
     * `generalize`: a significant drop in general, for cases like these, is a regression, too.
@@ -229,7 +229,7 @@ def _incomparable(base: KnownSide, candidate: KnownSide) -> frozenset[str]:
 
 
 def _requires_proof(base: Manifest, candidate: Manifest) -> bool:
-    """Return whether the candidate was run until a drop larger than a given margin was ruled out against this base."""
+    """Return whether the candidate was run until a drop larger than a given margin was ruled out against this baseline."""
     return candidate.against == base.run_id and candidate.options.get("margin") is not None
 
 
@@ -274,7 +274,7 @@ def _refuse_same_scores(base: KnownSide, candidate: KnownSide) -> None:
 
 
 def _margin(base: KnownSide, candidate: KnownSide) -> float | None:
-    """The margin that the candidate was made with until it was decided against this base; `None`: it was not."""
+    """The margin that the candidate was made with until it was decided against this baseline; `None`: it was not."""
     manifest = candidate[1][0]
     margin = manifest.options.get("margin") if manifest.against == base[0].run.run_id else None
     return margin if isinstance(margin, float) and 0 < margin < 1 else None

@@ -95,7 +95,7 @@ _RECOVERED = frozenset({CaseChange.NOW_PASSES, CaseChange.NO_LONGER_IN_ERROR})
 def comparison_blocks(comparison: Comparison, style: TextStyle) -> Iterator[Block]:
     """Return a comparison as blocks: the outcome, the cases that moved, the two questions, the measures."""
     yield Gap()
-    yield _run_fact("base", comparison.base, style)
+    yield _run_fact("baseline", comparison.base, style)
     yield _run_fact("candidate", comparison.candidate, style)
     for difference in comparison.unlike:
         is_warning = not difference.expected

@@ -1,4 +1,4 @@
-"""Interim looks of a run that stops when its comparison with a base is decided: their times and significance levels.
+"""Interim looks of a run that stops when its comparison with a baseline is decided: their times and significance levels.
 
 After each round (one more trial of every case) the comparison is the same as ever, but for what it asks: the chance of an
 error is spent over the looks (`proctor.stats.sequential`), so that all of them together err no more often than one would.
@@ -36,7 +36,7 @@ def look_rounds(most: int) -> list[int]:
 def look_at(base_trials: int, most: int, trials: int, confidence: float) -> Look | None:
     """Return the look after so many trials of a case, of at most so many; `None` before the first one.
 
-    The base has `base_trials` of each case, so that a further trial of the candidate adds less information the more there are:
+    The baseline has `base_trials` of each case, so that a further trial of the candidate adds less information the more there are:
     the information is that of a difference of two means, 1 / (1 / trials + 1 / base_trials).
     """
     rounds = look_rounds(most)

@@ -31,7 +31,7 @@ FIGURES = {
 
 
 def numbers(one: Measured) -> tuple[str, str, str, str, str]:
-    """Return base, candidate, difference and the ends of its interval, all of one form; differences have a sign.
+    """Return baseline, candidate, difference and the ends of its interval, all of one form; differences have a sign.
 
     Without a case that has all of its scores, the means of a metric and their difference are unknown.
     """
@@ -55,7 +55,7 @@ def numbers(one: Measured) -> tuple[str, str, str, str, str]:
 
 
 def values_text(one: Measured) -> tuple[str, str]:
-    """Return base and candidate; a share of trials has its denominator: `70 % (21 of 30)`."""
+    """Return baseline and candidate; a share of trials has its denominator: `70 % (21 of 30)`."""
     before, now, *_ = numbers(one)
     if one.trials is None:
         return before, now
@@ -135,7 +135,7 @@ def drawn_names(comparison: Comparison) -> dict[str, str]:
 def measures_table(comparison: Comparison, names: Mapping[str, str], style: TextStyle) -> Table:
     """Return a row for each measure: both means, their difference with its interval, and the number of cases."""
     has_missing = any(one.known != comparison.pairs for one in comparison.measures)
-    right = (Column(name, right=True) for name in ("base", "candidate", "change"))
+    right = (Column(name, right=True) for name in ("baseline", "candidate", "change"))
     columns = [
         Column(),
         Column("metric", wraps=True, is_name=True),
@@ -147,7 +147,7 @@ def measures_table(comparison: Comparison, names: Mapping[str, str], style: Text
     ]
     rows = [_measure(comparison, one, names, style) for one in comparison.measures]
     if costs := cost_texts(comparison):
-        texts = ["", "cost of the run", *costs, "", "", "", "", ""]
+        texts = ["", "run cost", *costs, "", "", "", "", ""]
         rows.append(Row([[TextSpan(text, "dim")] for text in texts]))
     return Table(columns, rows)
 

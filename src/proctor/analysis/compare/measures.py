@@ -41,7 +41,7 @@ class PairedScore:
 
     @property
     def difference(self) -> float:
-        """Candidate less base; a difference that is 0 except for rounding is 0, and equal differences are equal."""
+        """Candidate minus baseline; a difference that is 0 except for rounding is 0, and equal differences are equal."""
         return round(self.now - self.before, 12) + 0.0
 
 
@@ -56,12 +56,12 @@ class Means:
 
     @property
     def difference(self) -> float:
-        """Candidate less base."""
+        """Candidate minus baseline."""
         return self.candidate - self.base
 
 
 def means_of(known: Sequence[PairedScore], views: Sequence[Sequence[PairedScore]]) -> Means:
-    """Return the mean of the base and of the candidate, by the `known` values of cases.
+    """Return the mean of the baseline and of the candidate, by the `known` values of cases.
 
     Without any, the means are midway between those of the worst and the best values.
     """

@@ -101,7 +101,7 @@ def _complete(
     *,
     worst: bool,
 ) -> Completion:
-    """Return one completion; `few`: whether only a few verdicts of the base and of the candidate are missing."""
+    """Return one completion; `few`: whether only a few verdicts of the baseline and of the candidate are missing."""
     cases = [
         CompletedCase(
             key,
@@ -119,7 +119,7 @@ def _complete(
 
 
 def _counts(before: BriefCase, now: BriefCase, planned: tuple[int, int], *, worst: bool) -> TwoCounts:
-    """Count missing trials of the base as passed and of the candidate as failed, or the other way round."""
+    """Count missing trials of the baseline as passed and of the candidate as failed, or the other way round."""
     missing = missing_count(before, planned[0]), missing_count(now, planned[1])
     passed = before.trials.passed + worst * missing[0], now.trials.passed + (not worst) * missing[1]
     return _two_counts(
@@ -133,7 +133,7 @@ _paired_score = lru_cache(1024, typed=True)(PairedScore)
 
 
 def _few_missing(pairs: Pairs, planned: tuple[int, int]) -> tuple[bool, bool]:
-    """Return for the base and for the candidate whether only a few verdicts are missing."""
+    """Return for the baseline and for the candidate whether only a few verdicts are missing."""
     missing = total_missing(pairs, planned)
     base = sum(before.count or planned[0] for _, before, _ in pairs.both)
     candidate = sum(now.count or planned[1] for _, _, now in pairs.both)
@@ -197,7 +197,7 @@ def _beyond(known: Iterable[Sequence[float]]) -> Range:
 
 
 def total_missing(pairs: Pairs, planned: tuple[int, int]) -> tuple[int, int]:
-    """Return how many verdicts of the base and of the candidate are missing."""
+    """Return how many verdicts of the baseline and of the candidate are missing."""
     return (
         sum(missing_count(before, planned[0]) for _, before, _ in pairs.both),
         sum(missing_count(now, planned[1]) for _, _, now in pairs.both),

@@ -37,7 +37,7 @@ FEWEST_TRIALS = 5
 MOST_TRIALS = 50
 """New trials beyond which none are proposed: the change of the case is too small to be shown at a sensible price."""
 _ENOUGH_IN_BASE = 4
-"""Trials of a case in a base that need not be run again to show that the case broke."""
+"""Trials of a case in a baseline that need not be run again to show that the case broke."""
 _MOST_CASES = 20
 """Cases that a command names; if more moved, the whole set is run again."""
 
@@ -81,7 +81,7 @@ def next_steps(
 
 def _missing_verdicts(comparison: Comparison, resume: str) -> Iterator[str]:
     if comparison.unknown_sets:
-        yield f"correct {', '.join(comparison.unknown_sets)}, and run the base and the candidate again"
+        yield f"correct {', '.join(comparison.unknown_sets)}, and run the baseline and the candidate again"
     left_out = comparison.left_out[1]
     absent = [one for one in comparison.changed(CaseChange.MISSING) if not one.candidate.total]
     if step := _run_all("candidate", comparison.candidate, left_out, absent, comparison.unknown_sets):
@@ -98,7 +98,7 @@ def _missing_in_base(
 ) -> Iterator[str]:
     absent = [one for one in comparison.changed(CaseChange.MISSING) if not one.base.total]
     run, left_out = comparison.base, comparison.left_out[0]
-    if step := _run_all("base", run, left_out, absent, comparison.unknown_sets):
+    if step := _run_all("baseline", run, left_out, absent, comparison.unknown_sets):
         yield step
     elif (
         comparison.missing_base > left_out * max(1, run.num_runs)
@@ -107,7 +107,7 @@ def _missing_in_base(
     ):
         source = _checkout(base, candidate, is_same=base.reference == candidate.reference)
         again = ", then store the baseline again" if is_baseline else ""
-        yield f"get the missing verdicts of the base{source}{again}: {resume}"
+        yield f"get the missing verdicts of the baseline{source}{again}: {resume}"
 
 
 def _run_all(
@@ -138,12 +138,12 @@ def rescore_step(
 ) -> str:
     """Return the command that scores one run by the criteria of the other; empty if that is not possible.
 
-    It is the base that is scored, or the candidate if the base is a baseline, whose scores do not change. The criteria are shown
+    It is the baseline that is scored, or the candidate if the baseline is a stored one, whose scores do not change. The criteria are shown
     because they may be in no file: ADK's defaults. A config applies to all sets of a run.
     """
-    run, word, other, model = comparison.base, "base", "candidate", candidate
+    run, word, other, model = comparison.base, "baseline", "candidate", candidate
     if is_baseline:
-        run, word, other, model = comparison.candidate, "candidate", "base", base
+        run, word, other, model = comparison.candidate, "candidate", "baseline", base
     criteria = {(json.dumps(_config(one), ensure_ascii=False), _chosen_metrics(one)) for one in model.sets}
     if not run.run_id or not _is_apart(comparison) or len(criteria) != 1:
         return ""
@@ -199,17 +199,17 @@ def _new_trials(
         f"{100 * POWER:.0f} %, if {rates} as often as now{both}"
     )
     if before and now:
-        yield f"base{_checkout(base.agent, candidate.agent, is_same=before == now)}: {before}"
+        yield f"baseline{_checkout(base.agent, candidate.agent, is_same=before == now)}: {before}"
         yield f"candidate: {now}"
     yield from _without_base(comparison, before, now)
 
 
 def _without_base(comparison: Comparison, before: str, now: str) -> Iterator[str]:
-    """Yield what to do if the base cannot be run again."""
+    """Yield what to do if the baseline cannot be run again."""
     if comparison.base.num_runs < _ENOUGH_IN_BASE:
-        yield "if the base cannot be run again: store baselines with at least four trials of each case (--trials=4)"
+        yield "if the baseline cannot be run again: store baselines with at least four trials of each case (--trials=4)"
     elif now and not before:
-        yield f"if the base cannot be run again, compare new trials of the candidate with it: {now}"
+        yield f"if the baseline cannot be run again, compare new trials of the candidate with it: {now}"
 
 
 def trials_to_show(moved: Sequence[ChangedCase], level: float) -> int | None:
@@ -255,7 +255,7 @@ def _command(manifest: Manifest, moved: Sequence[ChangedCase], trials: int, stor
 
 
 def _checkout(base: AgentManifest, candidate: AgentManifest, *, is_same: bool) -> str:
-    """Return what to do before the command of the base; the same command runs the candidate unless the source is the old one."""
+    """Return what to do before the command of the baseline; the same command runs the candidate unless the source is the old one."""
     is_other_commit = base.commit is not None and base.commit != candidate.commit
     commit = (base.commit or "").removesuffix("+")[:12]
     changes = " and its uncommitted changes" if (base.commit or "").endswith("+") else ""
@@ -280,7 +280,7 @@ _SCORING = ("config", "default_config", "metrics", "no_judge", "judge", "compat"
 def as_scored(base: Conditions, candidate: Conditions) -> tuple[Manifest, Manifest]:
     """Return both manifests with the scoring options of one run, by which the other one was re-scored to compare them.
 
-    New trials are compared only if both builds are scored alike. The options are those of the base if only the candidate was
+    New trials are compared only if both builds are scored alike. The options are those of the baseline if only the candidate was
     re-scored, else those of the candidate.
     """
     (before, base_scoring), (now, candidate_scoring) = base, candidate

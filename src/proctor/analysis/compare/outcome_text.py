@@ -287,7 +287,7 @@ def _unknown_text(comparison: Comparison) -> str:
 
 def _counted_text(comparison: Comparison) -> str:
     """Return how many verdicts are missing: `8 verdicts of the candidate are missing`; empty if none is."""
-    counts = (("base", comparison.missing_base), ("candidate", comparison.missing_candidate))
+    counts = (("baseline", comparison.missing_base), ("candidate", comparison.missing_candidate))
     parts = [f"{count:,} of the {word}" for word, count in counts if count]
     total = comparison.missing_base + comparison.missing_candidate
     noun = count_text(total, "verdict")
@@ -321,7 +321,7 @@ def _named(names: Sequence[str]) -> str:
 def _basis(comparison: Comparison) -> str:
     if not comparison.pairs:
         return ""
-    # no figure contains the cases that only the base has
+    # no figure contains the cases that only the baseline has
     total = max(comparison.pairs, comparison.base.cases)
     cases = f"{comparison.pairs:,} of " * (comparison.pairs < total) + count_text(total, "case")
     if comparison.look is not None:

@@ -90,7 +90,7 @@ def find_run(store: Store, name: str) -> str:
         if not is_baseline(name, store):
             raise
         raise UnknownNameError(
-            f"{problem}. There is a baseline {name}, which can be the base: `proctor compare --baseline {name} CANDIDATE` "
+            f"{problem}. There is a stored baseline {name}: `proctor compare --baseline {name} CANDIDATE` "
             f"(in Python baseline={name!r})"
         ) from None
 
@@ -216,7 +216,7 @@ class Pairs:
     changed: list[str] = field(default_factory=list)
     """`set/case` of those whose content differs."""
     left_out: tuple[int, int] = (0, 0)
-    """How many cases are in `both` although the base or the candidate does not have them."""
+    """How many cases are in `both` although the baseline or the candidate does not have them."""
 
     @property
     def has_verdicts(self) -> bool:

@@ -1,4 +1,4 @@
-"""The base of a run that stops when its comparison is decided, and whether the two are comparable."""
+"""The baseline of a run that stops when its comparison is decided, and whether the two are comparable."""
 
 from __future__ import annotations
 
@@ -122,10 +122,10 @@ def _base(name: str, store: Store | None, url: Any) -> tuple[Side, tuple[Manifes
 def compared_as_begun(
     run: RunResult, against: str, store: Store | None, margin: float | None = None
 ) -> Comparison:
-    """Compare a run with its base `against`, with which it was compared while it was made.
+    """Compare a run with its baseline `against`, with which it was compared while it was made.
 
     Raises:
-        ProctorError: the base is not there any more, or cannot be read.
+        ProctorError: the baseline is not there any more, or cannot be read.
     """
     from proctor.analysis.compare.compare_runs import compare_sync
 
@@ -142,13 +142,13 @@ def _runs(url: Any) -> Store:
 
 
 def _check_common(base: Side, plan: Plan) -> None:
-    """Refuse a base without a common case that was judged in all trials."""
+    """Refuse a baseline without a common case that was judged in all trials."""
     if why := _undecidable_reason(_common_cases(base, plan)):
         raise SetupProblems([SetupError(f"against run {base.run.run_id}: {why}")])
 
 
 def _common_cases(base: Side, plan: Plan) -> list[tuple[Trials, bool]]:
-    """Return the trials of the cases of the base that are planned, and whether each case has the same content."""
+    """Return the trials of the cases of the baseline that are planned, and whether each case has the same content."""
     there: defaultdict[tuple[str, str], list[SideCase]] = defaultdict(list)
     for case in base.cases:
         there[case.eval_set_id, case.eval_id].append(case)

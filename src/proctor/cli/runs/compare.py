@@ -56,7 +56,7 @@ proctor compare --baseline baselines/main.json latest
     section=HOW,
     metavar="NAME",
     completes="BASELINE",
-    help="Use this baseline as the base: a name (`proctor baseline list`), or a file that ends in .json.",
+    help="Compare with this stored baseline: a name (`proctor baseline list`), or a file that ends in .json.",
 )
 @option(
     "--margin",
@@ -219,7 +219,7 @@ def _parse_words(words: Sequence[str], *, has_base: bool) -> tuple[str, str, str
 def reports_of(
     options: Mapping[str, Any], store_url: str | None, baseline: str = ""
 ) -> ResultReports[Comparison]:
-    """Return the reports of a comparison; `store_url` is the store of the runs, `baseline` the name of the base."""
+    """Return the reports of a comparison; `store_url` is the store of the runs, `baseline` the name of a stored baseline."""
     inputs = [Path(baseline)] if baseline and is_file(baseline) else []
     guard = partial(output_guard, {**options, "store": store_url}, inputs=inputs)
     page = partial(_page_writer, store_url, baseline)

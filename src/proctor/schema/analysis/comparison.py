@@ -336,15 +336,15 @@ class Comparison:
     general: InGeneral | None = None
     """Cases like these; `None` if no case has its verdicts in both runs."""
     missing_base: int = 0
-    """Verdicts of the base that are missing: trials in error or not run."""
+    """Verdicts of the baseline that are missing: trials in error or not run."""
     missing_candidate: int = 0
     only_base: Sequence[str] = ()
-    """`set/case` of cases that only the base has: removed from the set. Those that the candidate could not run are missing verdicts."""
+    """`set/case` of cases that only the baseline has: removed from the set. Those that the candidate could not run are missing verdicts."""
     only_candidate: Sequence[str] = ()
     changed_cases: Sequence[str] = ()
     """Cases whose content differs between the runs."""
     left_out: tuple[int, int] = (0, 0)
-    """How many cases of the other run the base and the candidate left out (`--limit`, `--tag` …), or could not run with their set."""
+    """How many cases of the other run the baseline and the candidate left out (`--limit`, `--tag` …), or could not run with their set."""
     unknown_sets: Sequence[str] = ()
     """The eval sets that neither run could run: their missing verdicts are not counted."""
     look: Look | None = None

@@ -121,5 +121,5 @@ function PValues({ page: { measures } }: { page: ComparisonPage }) {
 }
 
 function Costs({ page: { costs } }: { page: ComparisonPage }) {
-  return costs && <p className={`${styles.cost} dim small`}>Cost of the run: {costs.join(" → ")}</p>;
+  return costs && <p className={`${styles.cost} dim small`}>Run cost: {costs.join(" → ")}</p>;
 }

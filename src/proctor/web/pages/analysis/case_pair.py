@@ -32,7 +32,7 @@ class PairSide(PageModel):
 
 
 class PairLine(PageModel):
-    """One step of the base, of the candidate, or of both."""
+    """One step of the baseline, of the candidate, or of both."""
 
     kind: DiffKind
     turn: int
@@ -103,7 +103,7 @@ def pair_page(
 
 
 def _lines(steps: Sequence[tuple[DiffKind, Step]]) -> Iterator[PairLine]:
-    """Pair the steps of the base with those of the candidate that replace them, if both are of the same type."""
+    """Pair the steps of the baseline with those of the candidate that replace them, if both are of the same type."""
     for same, group in groupby(steps, key=lambda one: one[0] is DiffKind.SAME):
         run = [*group]
         if same:

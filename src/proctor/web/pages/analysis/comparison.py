@@ -82,7 +82,7 @@ class MeasuredLine(PageModel):
     base: float
     candidate: float
     difference: float
-    """Candidate minus base, with its confidence interval."""
+    """Candidate minus baseline, with its confidence interval."""
     low: float | None
     """Null, as `high` is: too few cases for an interval."""
     high: float | None
@@ -113,7 +113,7 @@ class ChangedLine(PageModel):
     eval_id: str
     change: CaseChange
     base: str
-    """Its trials in the base, one letter each, passed trials first."""
+    """Its trials in the baseline, one letter each, passed trials first."""
     candidate: str
     base_text: str
     """`3/5`; `0/5 (2 in error)`."""
@@ -124,9 +124,9 @@ class ChangedLine(PageModel):
     reason: str
     """Why it did not pass in the candidate."""
     before: str
-    """Why it did not pass in the base."""
+    """Why it did not pass in the baseline."""
     base_position: int | None
-    """Its position in the base; null if unknown."""
+    """Its position in the baseline; null if unknown."""
     candidate_position: int | None
 
 
@@ -195,7 +195,7 @@ class ComparisonPage(PageModel):
     missing: list[str]
     """Sentences about missing verdicts."""
     costs: tuple[str, str] | None
-    """The costs of the base and of the candidate: `$0.60`, `at least $0.60`, `unknown`; null if both are unknown."""
+    """The costs of the baseline and of the candidate: `$0.60`, `at least $0.60`, `unknown`; null if both are unknown."""
     markdown: str
     """The comparison for a pull request."""
     command: str

@@ -44,9 +44,9 @@ _MOST_PAIRS = 20
 
 
 def comparable_pair(store: Store) -> tuple[str, str]:
-    """Return the newest run that is not in progress and shares a case with an earlier finished one, as base and candidate.
+    """Return the newest run that is not in progress and shares a case with an earlier finished one, as baseline and candidate.
 
-    The base is the closest run, as for the page of a run. `previous` and `latest` if there is none.
+    The baseline is the closest run, as for the page of a run. `previous` and `latest` if there is none.
     """
     pairs = islice(_finished_pairs(store), _MOST_PAIRS)
     for candidate, of_candidate in groupby(pairs, key=itemgetter(1)):
@@ -92,7 +92,7 @@ def load_comparison(
 
 
 def comparison_page_of(store: Store, comparison: Comparison, baseline: str = "") -> ComparisonPage:
-    """Return the page of a comparison of runs in `store`; `baseline`: the name of the base, if it is a baseline."""
+    """Return the page of a comparison of runs in `store`; `baseline`: the name of the stored baseline, if it is one."""
     short = short_ids([one.run_id for one in store.index()])
     sides = _side(store, comparison.base, short, baseline), _side(store, comparison.candidate, short)
     cases = _case_names(comparison)

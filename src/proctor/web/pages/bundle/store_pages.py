@@ -199,7 +199,7 @@ def write_comparison_file(
     """Write a comparison to `out`: its page, both runs, and every changed case side by side.
 
     If the run of a baseline is not in `store`, the file contains only the figures of that run. `baseline`: the name of
-    the base, if it is a baseline.
+    the stored baseline, if it is one.
     """
     view = comparison_page_of(store, comparison, baseline)
     path = api_path("/api/compare", base=comparison.base.run_id, candidate=comparison.candidate.run_id)
