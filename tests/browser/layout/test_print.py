@@ -35,3 +35,17 @@ def test_bars_are_printed(page: Page, site: Site) -> None:
     expect(page.get_by_role("table", name="Spans")).to_be_visible()
     bars += page.evaluate(_BARS, "[class*=track] i")
     assert set(bars) == {"exact"}
+
+
+def test_a_long_panel_continues_on_the_next_sheet_and_a_chart_fits_the_paper(page: Page, site: Site) -> None:
+    page.goto(f"/runs/{run_of(site, 'travel.flawed')}")
+    panel = page.locator(".panel", has=page.locator("table", has_text="Scores of the cases"))
+    expect(panel).to_be_visible()
+    page.emulate_media(media="print")
+    assert panel.evaluate("(one) => getComputedStyle(one).breakInside") == "auto"
+    page.emulate_media(media="screen")
+    page.goto(f"/matrix?runs={run_of(site, 'travel')},{run_of(site, 'travel.flawed')}")
+    chart = page.get_by_role("group", name="Cases passed by")
+    expect(chart).to_be_visible()
+    page.emulate_media(media="print")
+    assert chart.evaluate("(one) => getComputedStyle(one).maxWidth") == "100%"
