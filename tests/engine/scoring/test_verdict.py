@@ -171,6 +171,21 @@ def test_the_reason_names_the_turn_where_there_are_several() -> None:
     assert decide([bound()], [[two]], [None]).reason == "measure 0.25 < 0.5: turn 2: no call"
 
 
+def test_the_reason_behind_a_mean_names_the_trial_if_the_trials_differ() -> None:
+    def missed(value: float, reason: str) -> list[MetricScore]:
+        return [MetricScore(value=value, per_invocation=[Score(value, reason=reason)])]
+
+    mean = "measure 0.7999999999999999 < 0.8"
+    differ = [missed(1.0, ""), missed(1.0, ""), missed(0.4, "2 of 5 words")]
+    verdict = decide([bound(threshold=0.8)], differ, [None] * 3)
+    assert verdict.reason == f"{mean}: trial 3: 2 of 5 words"
+    assert verdict.metrics["measure"].reason == "trial 3: 2 of 5 words"
+    two = [missed(0.4, "2 of 5 words"), missed(0.2, "1 of 5 words")]
+    assert decide([bound()], two, [None] * 2).reason == "measure 0.30 < 0.5: trial 1: 2 of 5 words"
+    equal = [missed(0.4, "2 of 5 words")] * 2
+    assert decide([bound()], equal, [None] * 2).reason == "measure 0.40 < 0.5: 2 of 5 words"
+
+
 @given(st.lists(st.sampled_from(Outcome), max_size=8))
 def test_only_a_pass_without_anything_worse_is_green(outcomes: list[Outcome]) -> None:
     green = worst(outcomes) is Outcome.PASSED

@@ -220,17 +220,20 @@ def decide_metric_once(bound: BoundMetric, score: MetricScore) -> Outcome:
 
 
 def _metric_reason(bound: BoundMetric, verdict: MetricVerdict) -> str:
-    """Return the reason in one sentence: the failure, the first invocation that missed, or the metric's own reason."""
+    """Return the reason in one sentence: the failure, the first invocation that missed, or the metric's own reason.
+
+    If the trials differ, the reason begins with the number of the trial that it is about: the score is a mean over all.
+    """
     if verdict.failure is not None and verdict.outcome is Outcome.ERROR:
         return verdict.failure.cause
+    reasons = ["" if scored is None else scored.reason for scored in verdict.per_trial]
     if verdict.outcome is Outcome.FAILED:
-        for scored in verdict.per_trial:
-            if scored is not None and (sentence := _first_miss(bound, scored)):
-                return sentence
-    for scored in verdict.per_trial:
-        if scored is not None and scored.reason:
-            return scored.reason
-    return ""
+        misses = ["" if scored is None else _first_miss(bound, scored) for scored in verdict.per_trial]
+        reasons = misses if any(misses) else reasons
+    place = next((place for place, reason in enumerate(reasons) if reason), None)
+    if place is None:
+        return ""
+    return reasons[place] if len(set(reasons)) == 1 else f"trial {place + 1}: {reasons[place]}"
 
 
 def _first_miss(bound: BoundMetric, scored: MetricScore) -> str:
