@@ -4,6 +4,7 @@ import io
 import json
 import re
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -87,6 +88,14 @@ def test_an_error_of_the_agent_in_one_trial_leaves_the_case_among_those_that_are
     assert "threshold 0.8 \u00b7 missed in 1 of 2" in picture
     assert "in error" not in picture
     assert "0.2 to 0.3: 1 case, 0.9 to 1: 1 case" in picture
+
+
+def test_a_long_verdict_or_name_of_an_agent_is_shown_in_lines() -> None:
+    name = " ".join(f"agent{at:02}" for at in range(30))
+    result = replace(run(case("a", P)), agent=name)
+    lines = [one.text or "" for one in ET.fromstring(written(result)).iter(f"{SPACE}text")]
+    assert name in " ".join(lines)
+    assert all(len(line) <= 96 for line in lines)
 
 
 def test_its_size_is_bounded_and_it_states_what_is_left_out() -> None:

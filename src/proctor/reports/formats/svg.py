@@ -13,6 +13,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from textwrap import wrap
 from typing import ClassVar, TextIO
 
 from proctor.common.safe_text import clean, count_text, shorten
@@ -28,6 +29,8 @@ from proctor.schema.results.score import MetricVerdict
 
 MOST_RUNS, MOST_METRICS, _MOST_FAULTS = 6, 12, 3
 _MOST_BINS = 10
+_MOST_LINES = 4
+"""Lines of one text."""
 _NO_SHARES = ("token_usage", "invocation_duration")
 _WIDTH, _MARGIN, _CELL, _CELL_HEIGHT, _BARS = 720.0, 20.0, 330.0, 120.0, 44.0
 _TONES = {
@@ -87,11 +90,12 @@ class _Picture:
             f'<rect class="ground" width="{_WIDTH:g}" height="{height:g}" rx="8"/>\n{"".join(self._shapes)}</svg>\n'
         )
 
-    def text(self, tone: str, text: str, *, longest: int = 110) -> None:
-        """Add a line of text, which `desc` contains, too."""
-        if text:
+    def text(self, tone: str, text: str, *, longest: int = 96) -> None:
+        """Add a text in lines of at most `longest` characters; `desc` contains it, too."""
+        for line in wrap(_shown(text, _MOST_LINES * longest), longest):
             self._y += 20
-            self._shapes.append(_text(_MARGIN, self._y, tone, _escape(text, longest)))
+            self._shapes.append(_text(_MARGIN, self._y, tone, _xml(shorten(line, longest))))
+        if text:
             self._facts.append(_escape(text, 1_000))
 
     def add(self, run: RunResult) -> None:
@@ -102,7 +106,7 @@ class _Picture:
             for name, verdict in case.metrics.items():
                 metrics.setdefault(name, _Scores()).add(verdict)
         sign = UNICODE.outcomes.get(run.outcome, UNICODE.rest)
-        self.text("head", f"{sign} {verdict_sentence(run, flaky=digest.repeats.flaky)}", longest=82)
+        self.text("head", f"{sign} {verdict_sentence(run, flaky=digest.repeats.flaky)}", longest=72)
         self.text("dim", " · ".join(filter(None, (run.agent, run.run_id and f"run {run.run_id}"))))
         for fault in list(_faults(run))[:_MOST_FAULTS]:
             self.text("err", fault)
@@ -274,9 +278,17 @@ def _faults(run: RunResult) -> Iterator[str]:
 
 
 def _escape(text: str, longest: int) -> str:
-    """Return any text for XML, without secrets and without characters that XML refuses."""
-    safe = shorten(clean(public_text.hidden(text)), longest)
-    return html.escape(safe.replace("\ufffe", "\\ufffe").replace("\uffff", "\\uffff"))
+    """Return any text for XML, without secrets."""
+    return _xml(_shown(text, longest))
+
+
+def _shown(text: str, longest: int) -> str:
+    return shorten(clean(public_text.hidden(text)), longest)
+
+
+def _xml(text: str) -> str:
+    """Return a text for XML, without characters that XML refuses."""
+    return html.escape(text.replace("\ufffe", "\\ufffe").replace("\uffff", "\\uffff"))
 
 
 def _text(x: float, y: float, tone: str, text: str) -> str:
