@@ -11,6 +11,7 @@ import { Empty } from "../../components/feedback/Empty";
 import { ErrorNote } from "../../components/feedback/ErrorNote";
 import { SelectField, TextField } from "../../components/forms/Field";
 import { FilterBox } from "../../components/tables/FilterBox";
+import { Prose } from "../../components/text/Prose";
 import { Skeleton } from "../../components/feedback/Skeleton";
 import { type Column, Table } from "../../components/tables/Table";
 import { countText, numText } from "../../components/text/numberFormats";
@@ -43,7 +44,7 @@ function ProblemCounts({ row }: { row: { errors: number; warnings: number; first
     <span className={styles.problemCounts}>
       {row.errors > 0 && <b className={styles.error}>✕ {countText(row.errors, "error")} </b>}
       {row.warnings > 0 && <b className={styles.warning}>! {countText(row.warnings, "warning")} </b>}
-      {row.first_problem && <span className={styles.under}>{row.first_problem}</span>}
+      {row.first_problem && <span className={styles.under}><Prose text={row.first_problem} /></span>}
     </span>
   );
 }

@@ -11,6 +11,7 @@ import { numText } from "../../components/text/numberFormats";
 import styles from "./Run.module.css";
 import { MOST_METRICS } from "./columns/caseColumns";
 import { CHANGES, type FilterTerms, needsAttention, suggestions } from "./caseFilter";
+import { exampleFilter } from "./pictures/metricRows";
 import { noCasesText, noMatchText } from "./runText";
 import { type ShownCases, useCasePath } from "./useShownCases";
 
@@ -47,7 +48,7 @@ export function CaseTable({ page, total, table, reading, watched, tools }: Props
       <div className={styles.line}>
         <FilterBox
           label="Filter cases"
-          placeholder="words, tag:x, said:x, trajectory<0.8"
+          placeholder={`words, tag:x, said:x, ${exampleFilter(page.metrics)}`}
           value={text}
           onChange={setText}
           offers={CHIPS}

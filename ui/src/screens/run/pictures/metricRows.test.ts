@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { CaseRow, MetricPart } from "../../../data/types";
 import { readFilter } from "../caseFilter";
-import { binFilter, changeText, isSignificant, missedParts, orderedMetrics, scoreBins } from "./metricRows";
+import { binFilter, changeText, exampleFilter, isSignificant, missedParts, orderedMetrics, scoreBins } from "./metricRows";
 
 const row = (score: number | null, missed = false) => ({ scores: { match: score }, missed: missed ? ["match"] : [], errors: [], seconds: score }) as unknown as CaseRow;
 const ROWS = [row(0.3), row(0.35, true), row(1), row(null), row(0.7)];
@@ -24,6 +24,20 @@ describe("the metrics", () => {
     const metric = (name: string, gate: boolean, missed: number) => ({ name, gate, missed, errors: 0 }) as unknown as MetricPart;
     const found = orderedMetrics({ metrics: [metric("a", false, 9), metric("b", true, 0), metric("c", true, 2)] });
     expect(found.map(({ name }) => name).join("")).toBe("cba");
+  });
+});
+
+describe("the example of a filter", () => {
+  const metric = (name: string, gate: boolean, ...thresholds: number[]) => ({ name, gate, thresholds });
+
+  it.each([
+    ["names the deciding metric with the shortest name and its threshold", [metric("trajectory_rules", true, 1), metric("trajectory", true, 0.9), metric("m", false)], "trajectory<0.9"],
+    ["names no metric that a filter cannot", [metric("my metric", true, 1), metric("match", true)], "match<1"],
+    ["is a duration if no metric decides", [metric("m", false)], "seconds>1"],
+  ])("%s", (_, metrics, expected) => {
+    expect(exampleFilter(metrics)).toBe(expected);
+    const terms = { metrics: metrics.map(({ name }) => name), sets: [], tags: [] };
+    expect(readFilter(exampleFilter(metrics), terms).problem).toBe("");
   });
 });
 

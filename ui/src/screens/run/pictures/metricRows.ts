@@ -35,6 +35,12 @@ export function canFilter(name: string): boolean {
   return /^[\w.-]+$/.test(name);
 }
 
+/** An example of a filter by a score: that of the deciding metric with the shortest name. */
+export function exampleFilter(metrics: readonly Pick<MetricPart, "name" | "gate" | "thresholds">[]): string {
+  const [one] = metrics.filter(({ name, gate }) => gate && canFilter(name)).sort((a, b) => a.name.length - b.name.length);
+  return one ? `${columnName(one.name)}<${one.thresholds[0] ?? 1}` : "seconds>1";
+}
+
 /** The filter for the cases in an interval; null if the name cannot be written in a filter. */
 export function binFilter(name: string, { from, to, isLast }: Bin): string | null {
   return canFilter(name) ? `${columnName(name)}>=${from} ${columnName(name)}${isLast ? "<=" : "<"}${to}` : null;
