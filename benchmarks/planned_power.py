@@ -15,7 +15,7 @@ from random import Random
 
 from proctor.analysis.compare.compare_cases import CompareOptions, compare_cases
 from proctor.analysis.compare.sides import Side, side_cases
-from proctor.analysis.power.plan import Sample, SizeAsked, TrialFigures, size_for
+from proctor.analysis.power.plan import Sample, RunSizeRequest, TrialFigures, size_for
 from proctor.schema.analysis.comparison import PASSED, Change, ComparedRun
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, TrialResult
 from proctor.stats.intervals import wilson
@@ -95,7 +95,7 @@ def planned(setting: Setting, random: Random) -> int:
     drawn = [_trials(setting, setting.drawn.draw(random), trials, random) for _ in range(cases)]
     name = PASSED if setting.spread is None else SCORE
     others = setting.others + (setting.spread is not None)
-    asked = SizeAsked(
+    asked = RunSizeRequest(
         detect=setting.detect, power=setting.power, confidence=setting.confidence, trials=(setting.trials,)
     )
     return size_for(Sample(name, drawn, 1.0, True, others), asked, TrialFigures()).rows[0].cases

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from proctor.analysis.compare.compare_cases import CompareOptions, compare_cases
-from proctor.analysis.power.plan import Sample, SizeAsked, TrialFigures, measure_sentence, size_for
+from proctor.analysis.power.plan import RunSizeRequest, Sample, TrialFigures, measure_sentence, size_for
 from proctor.schema.analysis.comparison import Change
 from proctor.schema.analysis.power_plan import MeasureSize
 from proctor.stats.power import ScoreSize
@@ -17,7 +17,7 @@ def sized(*values: str | list[float], name: str = "passed", **asked: object) -> 
     """The size for cases that are their trials: letters (P passed, F failed), or scores."""
     listed = [[float(one == "P") for one in case] if isinstance(case, str) else case for case in values]
     how = {"detect": 0.05, "power": 0.8, "confidence": 0.95, "trials": (1, 5), **asked}
-    return size_for(Sample(name, listed, 1.0, True, 0), SizeAsked(**how), TrialFigures(0.5, 2.0))  # type: ignore[arg-type]  # as given
+    return size_for(Sample(name, listed, 1.0, True, 0), RunSizeRequest(**how), TrialFigures(0.5, 2.0))  # type: ignore[arg-type]  # as given
 
 
 def cases_of(found: MeasureSize) -> list[int]:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import proctor
-from proctor.authoring.audit.audit_report import ShownAudit, write_for_people
+from proctor.authoring.audit.audit_report import AuditView, write_for_people
 from proctor.authoring.audit.audit_sentence import shortfall
 from proctor.authoring.audit.make_mutants import MOST, OPERATORS, mutants_of
 from proctor.authoring.audit.mutant import NO_STATE, Recording
@@ -297,7 +297,7 @@ def sabotage(criterion: Json, function: str = "passes_everything") -> AuditResul
 
 def blocks_of(found: AuditResult) -> str:
     out = io.StringIO()
-    write_for_people(ShownAudit(found), out)
+    write_for_people(AuditView(found), out)
     return out.getvalue()
 
 

@@ -284,7 +284,7 @@ def rewrite_imports(path: Path) -> RewrittenFile | None:
         return RewrittenFile(path, "", "", [f"1: cannot be read: {error.strerror}"])
     names_it = _WORD.search(data) is not None
     if path.suffix == ".ipynb":
-        return RewrittenFile(path, "", "", list(_of_notebook(data))) if names_it else None
+        return RewrittenFile(path, "", "", list(_notebook_lines(data))) if names_it else None
     if not names_it and not _may_go_through_package(data):
         return None
     mark = data[: len(BOM_UTF8)] if data.startswith(BOM_UTF8) else b""
@@ -305,7 +305,7 @@ def _may_go_through_package(data: bytes) -> bool:
     return b"adk" in data and b"google" in data and (b"evaluation" in data or b"cli_eval" in data)
 
 
-def _of_notebook(data: bytes) -> Iterator[str]:
+def _notebook_lines(data: bytes) -> Iterator[str]:
     for number, line in enumerate(data.splitlines(), 1):
         if _WORD.search(line):
             code = line.decode("utf-8", "replace").strip().rstrip(",").strip('"').removesuffix("\\n")
@@ -347,13 +347,13 @@ class _Source:
         for node in imports:
             if isinstance(node, ast.ImportFrom) and node.level:
                 continue  # a package of one's own
-            edits = list(self._of_import(node))
+            edits = list(self._import_edits(node))
             yield from edits
             packages |= _names_of_package(node)
             prefixes |= _imported_modules(node) if edits else set()
         uses = [node for node in nodes if isinstance(node, ast.Attribute)]
         for use in uses:
-            yield from self._of_use(use, packages, prefixes)
+            yield from self._use_edits(use, packages, prefixes)
         if prefixes and not _imports_google(imports):
             self._report_lost_names(uses)
 
@@ -364,7 +364,7 @@ class _Source:
             if _WORD.search(line) and number not in known_lines | reported and not _RELATIVE.match(line):
                 yield number, "in a text or a comment"
 
-    def _of_import(self, node: ast.Import | ast.ImportFrom) -> Iterator[Edit]:
+    def _import_edits(self, node: ast.Import | ast.ImportFrom) -> Iterator[Edit]:
         start, end = self._span(node)
         for match in _WORD.finditer(self.data, start, end):
             module = b"".join(match[0].split()).decode()
@@ -383,7 +383,7 @@ class _Source:
             elif module in names:
                 self.left.append((node.lineno, f"take `{module}` out of it: `{_import_of(old)}`"))
 
-    def _of_use(self, node: ast.Attribute, packages: set[str], prefixes: set[str]) -> Iterator[Edit]:
+    def _use_edits(self, node: ast.Attribute, packages: set[str], prefixes: set[str]) -> Iterator[Edit]:
         if not isinstance(node.value, ast.Name | ast.Attribute):
             return
         through = ast.unparse(node)

@@ -366,7 +366,7 @@ class _File:
             return picks
         except EvalFileError as problem:
             if len(picks) == 1:
-                refused.append(_of_case(picks[0].case, problem))
+                refused.append(_refused_case(picks[0].case, problem))
                 return []
         half = len(picks) // 2
         first = self._sound(settled, picks[:half], refused)
@@ -386,7 +386,7 @@ class _File:
                 value = bless_case(present, value, its_turns, trial.final_state)
                 changed = edits.change(index, value)
             except EvalFileError as problem:
-                blessing.refused.append(_of_case(case, _at_place(problem, self._source.where(index))))
+                blessing.refused.append(_refused_case(case, _at_place(problem, self._source.where(index))))
                 continue
             (blessing.cases if changed else blessing.unchanged).append(case.eval_id)
             turns[case.eval_id], new_cases[case.eval_id] = its_turns, read_case(value)[0]
@@ -419,7 +419,7 @@ class _File:
         try:
             present = self._source.case(index)
         except EvalFileError as problem:
-            raise _of_case(case, problem) from None
+            raise _refused_case(case, problem) from None
         if not self._force and case_hash(present).hex() != case.content_hash:
             changed = (
                 f"{self._source.where(index)}: the case {case.eval_id} was changed since it was run: run it again, or "
@@ -429,7 +429,7 @@ class _File:
         self._places[case.eval_id], self._present[case.eval_id] = index, present
 
 
-def _of_case(case: PlannedCase, problem: EvalFileError) -> RefusedCase:
+def _refused_case(case: PlannedCase, problem: EvalFileError) -> RefusedCase:
     return RefusedCase(str(problem), _full_name(case))
 
 

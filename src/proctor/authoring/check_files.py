@@ -226,19 +226,21 @@ class _Meaning:
         num_runs = trials_per_case(config, self._options)
         of_trials = problems_of_trials(config, config.rule_for(num_runs), num_runs)
         for problem in [*bound.problems, *_paths(config), *of_trials]:
-            report.problems += _in_config(document, problem, "error")
+            report.problems += _config_findings(document, problem, "error")
         for warning in bound.warnings:
-            report.problems += _in_config(document, warning, "warning")
+            report.problems += _config_findings(document, warning, "warning")
 
     def _add_problems(
         self, report: FileCheck, problems: Sequence[SetupError], severity: Severity = "error"
     ) -> None:
         """Add problems to the report of their file; a problem without a location is left to the check of the file."""
         if isinstance(report.content, EvalSetFile):
-            report.problems += _in_cases(report.content, [each for each in problems if each.path])
+            report.problems += _case_problems_of_file(
+                report.content, [each for each in problems if each.path]
+            )
         elif report.content is not None:
             for problem in problems:
-                report.problems += _in_config(report.content, problem, severity) if problem.path else []
+                report.problems += _config_findings(report.content, problem, severity) if problem.path else []
 
     def _report(self, file: str | None) -> FileCheck:
         """Return the report of a file, which is created if the file was not named; an empty one for a missing file."""
@@ -269,7 +271,7 @@ def _paths(config: EvalConfig) -> Iterator[SetupError]:
             yield problem
 
 
-def _in_cases(source: EvalSetFile, problems: Iterable[SetupError]) -> Iterator[Problem]:
+def _case_problems_of_file(source: EvalSetFile, problems: Iterable[SetupError]) -> Iterator[Problem]:
     """Problems of cases, each at its place; what this version cannot do is one warning for the whole set."""
     findings: dict[int, list[DocumentFinding]] = {}
     undone: list[int] = []
@@ -280,7 +282,7 @@ def _in_cases(source: EvalSetFile, problems: Iterable[SetupError]) -> Iterator[P
             findings.setdefault(-1, [DocumentFinding((), f"a run of it {_REFUSED}: {problem.parts[0]}")])
         elif count < _SAID:
             value = source.value(index)
-            findings.setdefault(index, []).extend(_in_case(part, value) for part in problem.parts)
+            findings.setdefault(index, []).extend(_finding_in_case(part, value) for part in problem.parts)
     if undone:
         (warning,) = source.problems([(undone[0], findings.pop(-1))], "warning")
         more = f" (and {len(undone) - 1} more cases are)" if len(undone) > 1 else ""
@@ -288,13 +290,13 @@ def _in_cases(source: EvalSetFile, problems: Iterable[SetupError]) -> Iterator[P
     yield from source.problems([*findings.items()], "error")
 
 
-def _in_case(message: str, value: object) -> DocumentFinding:
+def _finding_in_case(message: str, value: object) -> DocumentFinding:
     """A sentence about a case, at its place; a case that asserts nothing comes with the ways to fix it."""
     finding = locate_message(message, value)
     return replace(finding, hint=REMEDIES) if message == ASSERTS_NOTHING else finding
 
 
-def _in_config(document: Document, problem: SetupError, severity: Severity) -> list[Problem]:
+def _config_findings(document: Document, problem: SetupError, severity: Severity) -> list[Problem]:
     """A problem of a config in its single parts, each at its place."""
     path, _ = resolve(problem.path, document.value)
     value = document.value

@@ -25,7 +25,7 @@ def write_summary(report: SessionReport, terminal: pytest.TerminalReporter, conf
     With `-q`, write the section only if something needs attention.
     """
     errors = [*_errors(report)]
-    lines = [*errors, *(_of_cases(report.cases) if report.cases else ()), *_stored_runs(report, config)]
+    lines = [*errors, *(_case_lines(report.cases) if report.cases else ()), *_stored_runs(report, config)]
     needs_attention = errors or project_of(config).unfinished or not all(map(_is_quiet, report.cases))
     if not lines or (config.getoption("verbose", default=0) < 0 and not needs_attention):
         return
@@ -54,7 +54,7 @@ def _result(cases: Sequence[CaseSummary]) -> RunResult:
     )
 
 
-def _of_cases(cases: Sequence[CaseSummary]) -> Iterator[str]:
+def _case_lines(cases: Sequence[CaseSummary]) -> Iterator[str]:
     for warning in dict.fromkeys(warning for case in cases for warning in case["warnings"]):
         yield f"warning: {warning}"
     result, flaky = _result(cases), sum(case["flaky"] for case in cases)

@@ -58,8 +58,8 @@ async def estimate(
         except NoRunsError:
             return _without_history(result, plan)
         with closing(opened):
-            return _by_history(result, prepared, opened)
-    return _by_history(result, prepared, store)
+            return _estimate_by_history(result, prepared, opened)
+    return _estimate_by_history(result, prepared, store)
 
 
 estimate_sync = sync_form(estimate)
@@ -76,7 +76,7 @@ def announce_estimate(prepared: Prepared, progress: Progress | None) -> None:
     if announce is None or store is None or plan.trials < LONG or not plan.asks_judges:
         return
     result = Estimate(cases=sum(len(chosen.cases) for chosen in plan.sets), trials=plan.trials)
-    result = _by_history(result, prepared, store)
+    result = _estimate_by_history(result, prepared, store)
     if result.run_id:
         announce(result)
 
@@ -93,7 +93,7 @@ class _Took:
     cost: float | None
 
 
-def _by_history(estimate: Estimate, prepared: Prepared, store: Store) -> Estimate:
+def _estimate_by_history(estimate: Estimate, prepared: Prepared, store: Store) -> Estimate:
     plan = prepared.plan
     judges = {metric.name: metric.judge for chosen in plan.sets for metric in chosen.metrics if metric.judge}
     judged = judges.keys()

@@ -180,12 +180,14 @@ def _trials(before: tuple[Manifest, Judging], now: tuple[Manifest, Judging]) -> 
 
 def config_differences(before: Sequence[JudgedSet], now: Sequence[JudgedSet]) -> Iterator[RunDifference]:
     """Yield the differences in how two runs were scored."""
-    for was, is_now in _of_both(before, now):
+    for was, is_now in _common_sets(before, now):
         yield from _metrics(was, is_now)
         yield from _rest(was.config, is_now.config)
 
 
-def _of_both(before: Sequence[JudgedSet], now: Sequence[JudgedSet]) -> Iterator[tuple[JudgedSet, JudgedSet]]:
+def _common_sets(
+    before: Sequence[JudgedSet], now: Sequence[JudgedSet]
+) -> Iterator[tuple[JudgedSet, JudgedSet]]:
     """Yield the sets that both runs have. A result in no store has only criteria; then drop the metrics of the other side, too."""
     there = {one.eval_set_id: one for one in before}
     for one in now:
@@ -217,7 +219,7 @@ def incomparable_metrics(before: Sequence[JudgedSet], now: Sequence[JudgedSet]) 
     metrics that decide, and also on their thresholds.
     """
     names: set[str] = set()
-    for was, is_now in _of_both(before, now):
+    for was, is_now in _common_sets(before, now):
         for name in {**_metrics_by_name(was), **_metrics_by_name(is_now)}:
             names |= _incomparable(name, was, is_now)
     return frozenset(names)

@@ -60,7 +60,7 @@ async def score(
     options = RunOptions(judges=judges, timeout=timeout)
     names, expected_names = turns_of_names(actual, expected), turns_of_names(expected, actual)
     if names is not None or expected_names is not None:
-        config = by_name_only(config)
+        config = compare_names_only(config)
     bound = bind(config, options)
     if problems := [*options.problems(), *bound.problems]:
         raise SetupProblems(problems)
@@ -167,7 +167,7 @@ def turns_of_names(value: Any, other: Any) -> list[Invocation] | None:
     return None
 
 
-def by_name_only(config: EvalConfig) -> EvalConfig:
+def compare_names_only(config: EvalConfig) -> EvalConfig:
     """Make every metric that can compare names alone do so, unless its criterion sets that option."""
     criteria = dict(config.criteria)
     for name in criteria:

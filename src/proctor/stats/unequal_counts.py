@@ -67,7 +67,7 @@ def trial_permutation_test(cases: Iterable[TwoCounts]) -> float:
 def _tails(known: Sequence[TwoCounts]) -> tuple[float, float]:
     """Return the probability of a weighted sum of the candidate's passes at most, and at least, as high as observed."""
     parts, observed_sum = _parts(known)
-    sums, same = _sums(parts), _as_good_as_same(parts)
+    sums, same = _sums(parts), _rounding_tolerance(parts)
     if sums is None:
         half = max(0.5, same)
         mirrored = [part.mirror() for part in parts]
@@ -213,7 +213,7 @@ def _sums(parts: Iterable[_Part]) -> dict[int, float] | None:
     return sums
 
 
-def _as_good_as_same(parts: Iterable[_Part]) -> float:
+def _rounding_tolerance(parts: Iterable[_Part]) -> float:
     """Return the tolerance within which sums are equal except for rounding: a millionth of a trial."""
     return 1e-6 * max((part.weight for part in parts), default=1)
 

@@ -125,7 +125,7 @@ class AdkFiles:
 def _write_sets(run: RunResult, folder: Path, app_name: str, timestamp: float | None) -> list[Path]:
     when = timestamp or run.started_at or time.time()
     written: list[Path] = []
-    for (ordinal, eval_set_id), cases in _by_set(run):
+    for (ordinal, eval_set_id), cases in _cases_by_set(run):
         # two sets may have one id: their files differ by a microsecond
         header = ResultHeader(app_name, eval_set_id, round(when + 1e-6 * ordinal, 6) if ordinal else when)
         written.append(_write_set(folder, header, cases))
@@ -136,7 +136,7 @@ _Set = tuple[int, str]
 """Which of the sets with one id it is, from 0, and the id."""
 
 
-def _by_set(run: RunResult) -> Iterable[tuple[_Set, Iterable[tuple[CaseResult, CaseContext]]]]:
+def _cases_by_set(run: RunResult) -> Iterable[tuple[_Set, Iterable[tuple[CaseResult, CaseContext]]]]:
     """Return the cases set by set. They are in this order, except for cases that were added to a resumed run: these are at its end."""
     names = getattr(run.cases, "names", None)
     places: dict[_Set, list[range]] = {}
@@ -163,13 +163,13 @@ class _Ordinal:
     def __call__(self, eval_set_id: str, eval_id: str) -> _Set:
         """Return which set the next case is in."""
         again = self._firsts.get(eval_set_id) == eval_id  # ids are unique within a set
-        if eval_set_id not in self._firsts or again or self._begins_another(eval_set_id):
+        if eval_set_id not in self._firsts or again or self._begins_another_set(eval_set_id):
             self._firsts[eval_set_id] = eval_id
             self._seen[eval_set_id] += 1
         self._set_id = eval_set_id
         return self._seen[eval_set_id] - 1, eval_set_id
 
-    def _begins_another(self, eval_set_id: str) -> bool:
+    def _begins_another_set(self, eval_set_id: str) -> bool:
         return eval_set_id != self._set_id and self._sets[eval_set_id] > 1
 
 

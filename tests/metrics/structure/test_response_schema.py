@@ -11,7 +11,7 @@ import pytest
 from proctor.common.registry import METRICS
 from proctor.errors import CriterionError, MetricError, MissingExtraError
 from proctor.metrics.base import CaseView
-from proctor.metrics.structure.json_schema import _by_text as schema_of_text, schema_of
+from proctor.metrics.structure.json_schema import _schema_of_text as schema_of_text, schema_of
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.criterion import BaseCriterion
 from tests.metrics.structure.structure_scores import ask, turn

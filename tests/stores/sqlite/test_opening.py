@@ -137,7 +137,7 @@ def test_a_store_of_another_package_reads_the_details_of_a_run_one_after_another
 @pytest.mark.usefixtures("cloud")
 @pytest.mark.parametrize(
     "read",
-    [EndedCases.read, failed_cases._of_run, repeat_run._check_failures],
+    [EndedCases.read, failed_cases._failed_cases_of_run, repeat_run._check_failures],
     ids=["bless", "--failed", "repeat"],
 )
 def test_outcomes_are_read_with_the_number_of_the_scoring(read: Callable[[Store, str], object]) -> None:

@@ -423,10 +423,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Say Again
+         * Repeat Conversation
          * @description Send all messages again in a new session, after an answer that failed or was stopped.
          */
-        post: operations["say_again"];
+        post: operations["repeat_conversation"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2173,14 +2173,6 @@ export interface components {
             version: string;
         };
         /**
-         * CasesChosen
-         * @description Several cases of one set.
-         */
-        CasesChosen: {
-            /** Cases */
-            cases: components["schemas"]["CaseVersion"][];
-        };
-        /**
          * CasesPage
          * @description Cases of a run, in their order.
          */
@@ -2456,6 +2448,30 @@ export interface components {
             left_out: number;
         };
         /**
+         * ComparedRunPart
+         * @description One of the two runs.
+         */
+        ComparedRunPart: {
+            /** Run Id */
+            run_id: string;
+            /** Short */
+            short: string;
+            /** Baseline */
+            baseline: string;
+            /** Kept */
+            kept: boolean;
+            /** Agent */
+            agent: string;
+            /** Commit */
+            commit: string | null;
+            /** Cases */
+            cases: number;
+            /** Num Runs */
+            num_runs: number;
+            /** Started At */
+            started_at: number;
+        };
+        /**
          * ComparisonPage
          * @description The comparison of two runs.
          */
@@ -2465,8 +2481,8 @@ export interface components {
             exit_code: number;
             /** Sentence */
             sentence: string;
-            base: components["schemas"]["Sided"];
-            candidate: components["schemas"]["Sided"];
+            base: components["schemas"]["ComparedRunPart"];
+            candidate: components["schemas"]["ComparedRunPart"];
             /** Margin */
             margin: number;
             /** Confidence */
@@ -2542,6 +2558,16 @@ export interface components {
          * @enum {string}
          */
         Course: "broke" | "failing" | "undecided" | "flaky" | "fixed" | "steady";
+        /**
+         * CreatedSet
+         * @description A new set.
+         */
+        CreatedSet: {
+            /** Id */
+            id: string;
+            /** Path */
+            path: string;
+        };
         /**
          * Detail
          * @description The reason of a refusal.
@@ -3955,7 +3981,7 @@ export interface components {
          * @description The trial of one of the runs.
          */
         PairSide: {
-            run: components["schemas"]["Sided"];
+            run: components["schemas"]["ComparedRunPart"];
             /** Position */
             position: number;
             /** Number */
@@ -4383,6 +4409,14 @@ export interface components {
             failure: components["schemas"]["CausePart"] | null;
         };
         /**
+         * SelectedCases
+         * @description Several cases of one set.
+         */
+        SelectedCases: {
+            /** Cases */
+            cases: components["schemas"]["CaseVersion"][];
+        };
+        /**
          * Series
          * @description One metric over the runs of an agent.
          */
@@ -4428,16 +4462,6 @@ export interface components {
             path: string;
             /** Name */
             name: string;
-        };
-        /**
-         * SetMade
-         * @description A new set.
-         */
-        SetMade: {
-            /** Id */
-            id: string;
-            /** Path */
-            path: string;
         };
         /**
          * SetPart
@@ -4488,30 +4512,6 @@ export interface components {
             low: number;
             /** High */
             high: number;
-        };
-        /**
-         * Sided
-         * @description One of the two runs.
-         */
-        Sided: {
-            /** Run Id */
-            run_id: string;
-            /** Short */
-            short: string;
-            /** Baseline */
-            baseline: string;
-            /** Kept */
-            kept: boolean;
-            /** Agent */
-            agent: string;
-            /** Commit */
-            commit: string | null;
-            /** Cases */
-            cases: number;
-            /** Num Runs */
-            num_runs: number;
-            /** Started At */
-            started_at: number;
         };
         /**
          * SpanPart
@@ -5111,7 +5111,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SetMade"];
+                    "application/json": components["schemas"]["CreatedSet"];
                 };
             };
             /** @description Comments would be lost, or the file cannot be changed in place. */
@@ -5200,7 +5200,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SetMade"];
+                    "application/json": components["schemas"]["CreatedSet"];
                 };
             };
             /** @description Validation Error */
@@ -5745,7 +5745,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["CasesChosen"];
+                "application/json": components["schemas"]["SelectedCases"];
             };
         };
         responses: {
@@ -6307,7 +6307,7 @@ export interface operations {
             };
         };
     };
-    say_again: {
+    repeat_conversation: {
         parameters: {
             query?: never;
             header?: never;

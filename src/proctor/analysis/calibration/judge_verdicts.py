@@ -54,15 +54,15 @@ def items_of(case: CaseResult, name: str, unit: str) -> Iterator[JudgedItem]:
             continue
         key = (case.eval_set_id, case.eval_id, trial)
         if unit == "trial":
-            yield from _of_trial((*key, WHOLE, ""), metric, trial, score)
+            yield from _trial_items((*key, WHOLE, ""), metric, trial, score)
             continue
         for turn, each in enumerate(score.per_invocation):
             if unit == "turn":
-                yield from _of_turn((*key, turn, ""), metric, score, each)
+                yield from _turn_items((*key, turn, ""), metric, score, each)
             else:
-                yield from _of_rubrics((*key, turn), metric, each.details)
+                yield from _rubric_items((*key, turn), metric, each.details)
         if unit == "rubric":
-            yield from _of_rubrics((*key, WHOLE), metric, score.details)
+            yield from _rubric_items((*key, WHOLE), metric, score.details)
 
 
 def has_judge(case: CaseResult, name: str) -> bool:
@@ -85,7 +85,7 @@ def messages_of_verdict(case: CaseResult, key: Key) -> tuple[str, str]:
 # --- one kind of verdict each ------------------------------------------------------------------------------------------
 
 
-def _of_trial(key: Key, metric: MetricVerdict, trial: int, score: MetricScore) -> Iterator[JudgedItem]:
+def _trial_items(key: Key, metric: MetricVerdict, trial: int, score: MetricScore) -> Iterator[JudgedItem]:
     by = frozenset(one for details in all_details(score) for one in _judges_of(details))
     passes = _passes(metric.outcome_in(trial), score.value, metric.threshold)
     if score.not_applicable:
@@ -99,7 +99,7 @@ def _of_trial(key: Key, metric: MetricVerdict, trial: int, score: MetricScore) -
     )
 
 
-def _of_turn(key: Key, metric: MetricVerdict, score: MetricScore, each: Score) -> Iterator[JudgedItem]:
+def _turn_items(key: Key, metric: MetricVerdict, score: MetricScore, each: Score) -> Iterator[JudgedItem]:
     if each.not_applicable:
         return
     passes = _passes(None, each.value, metric.threshold)
@@ -111,7 +111,7 @@ def _of_turn(key: Key, metric: MetricVerdict, score: MetricScore, each: Score) -
     yield JudgedItem(key, passes, why, by, metric.threshold, _agreement(each.details), distance)
 
 
-def _of_rubrics(
+def _rubric_items(
     key: tuple[str, str, int, int], metric: MetricVerdict, details: Mapping[str, Any] | None
 ) -> Iterator[JudgedItem]:
     for rubric in (details or {}).get("rubrics") or ():

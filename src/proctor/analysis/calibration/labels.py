@@ -29,7 +29,7 @@ def labels_of_file(path: str | Path, result: RunResult) -> list[Labelled]:
     from proctor.files.results.labels import read_labels
 
     labels = read_labels(path)
-    cases = _by_id(result.cases, {label.eval_id for label in labels})
+    cases = _index_cases(result.cases, {label.eval_id for label in labels})
     problems: list[SetupError] = []
     matches = []
     for label in labels:
@@ -80,7 +80,7 @@ def label_run(
         if isinstance(labels, str | Path):
             located = labels_of_file(labels, result)
         else:
-            cases = _by_id(result.cases, {label.eval_id for label in labels})
+            cases = _index_cases(result.cases, {label.eval_id for label in labels})
             located = [_label_of(label, cases) for label in labels]
         positions = {(one.eval_set_id, one.eval_id): one.position for one in run_store.planned(result.run_id)}
         run_store.label(result.run_id, [_stored_label(label, positions) for label in located])
@@ -186,7 +186,7 @@ class _Cases:
         self.ids: list[str] = []
 
 
-def _by_id(cases: Iterable[CaseResult], eval_ids: set[str]) -> _Cases:
+def _index_cases(cases: Iterable[CaseResult], eval_ids: set[str]) -> _Cases:
     index = _Cases()
     for case in cases:
         index.ids.append(case.eval_id)

@@ -39,7 +39,7 @@ Step = tuple[int, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Saw:
+class MetricChange:
     """The score and the reason of a deciding metric for both trials."""
 
     metric: str
@@ -61,7 +61,7 @@ class CaseDiff:
     """The number of equal steps before."""
     steps: list[tuple[DiffKind, Step]] = field(default_factory=list)
     """The steps of that turn and of those after it: in both, only in the baseline (missing), or only in the candidate (extra)."""
-    saw: list[Saw] = field(default_factory=list)
+    saw: list[MetricChange] = field(default_factory=list)
     state_keys: list[str] = field(default_factory=list)
     """The keys of the final session state that differ."""
     numbers: tuple[int | None, int | None] = (None, None)
@@ -177,13 +177,13 @@ def _text(step: Step) -> str:
 # --- what the metrics saw --------------------------------------------------------------------------------------------
 
 
-def _saw(base: tuple[CaseResult, int], candidate: tuple[CaseResult, int]) -> Iterator[Saw]:
+def _saw(base: tuple[CaseResult, int], candidate: tuple[CaseResult, int]) -> Iterator[MetricChange]:
     """Return the deciding metrics with different scores for the two trials."""
     for name, metric in candidate[0].metrics.items():
         if metric.gate:
             texts = [_score(case, place, name) for case, place in (base, candidate)]
             if texts[0] != texts[1]:
-                yield Saw(name, *texts)
+                yield MetricChange(name, *texts)
 
 
 def _score(case: CaseResult, place: int, name: str) -> str:

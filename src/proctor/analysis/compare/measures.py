@@ -121,7 +121,7 @@ def on_these_cases(
     if (len(changed) if changes is None else changes) >= ceil(1 - log2(max(level, LEAST_LEVEL))):
         p_value = max(p_value, sign_flip_test(changed))
     if by_test_alone:
-        return _of_test(difference, p_value, level)
+        return _result_of_test(difference, p_value, level)
     if all(one.trials_before == one.trials_now == 1 for one in counts):
         return _agree(difference, p_value, level, lambda each: interval_by_case(rates, each))
     return _agree(difference, p_value, level, lambda each: interval_of_trials(counts, difference, each))
@@ -184,7 +184,7 @@ def by_case(
     difference = fsum(one.difference for one in values) / len(values)
     p_value = p_value_by_case(values, reach) if p_value is None else p_value
     if by_test_alone:
-        return _of_test(difference, p_value, level)
+        return _result_of_test(difference, p_value, level)
     return _agree(difference, p_value, level, lambda each: interval_by_case(values, each, reach))
 
 
@@ -218,7 +218,7 @@ def _agree(
     return MeasureTest(difference, low, high, _level_without_zero(level, interval_at), level)
 
 
-def _of_test(difference: float, p_value: float, level: float) -> MeasureTest:
+def _result_of_test(difference: float, p_value: float, level: float) -> MeasureTest:
     """Return the result of a test without an interval: from 0 if it is not significant."""
     if p_value <= level:
         return MeasureTest(difference, difference, difference, p_value, level)
@@ -286,7 +286,7 @@ def _counted_trials(values: Sequence[PairedScore], reach: float | None) -> list[
     have the lowest or the highest of them, which is the most that they can differ by chance.
     """
     whole = reach or 1.0
-    if all(one.trials_before == one.trials_now for one in values) or not _in_steps(values, whole):
+    if all(one.trials_before == one.trials_now for one in values) or not _have_equal_steps(values, whole):
         return []
     return [
         TwoCounts(
@@ -302,7 +302,7 @@ def _round_to_steps(share: float, trials: int) -> float:
     return min(float(trials), max(0.0, round(share * trials * _EVERY_STEP) / _EVERY_STEP))
 
 
-def _in_steps(values: Iterable[PairedScore], whole: float) -> bool:
+def _have_equal_steps(values: Iterable[PairedScore], whole: float) -> bool:
     """Return whether all trials may have scores in equal steps from 0 to `whole`."""
     shares = [
         (share / whole, trials)

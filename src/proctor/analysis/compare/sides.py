@@ -132,27 +132,27 @@ def figures_of_kept(store: Store, run: RunRecord, *, trials: int, priced: bool) 
         last[position, number] = evidence
     by_position: defaultdict[int, list[Figures | None]] = defaultdict(list)
     for (position, _), evidence in last.items():
-        by_position[position].append(_of_json(evidence, priced=priced))
+        by_position[position].append(_figures_of_json(evidence, priced=priced))
     return {position: _means(of_trials) for position, of_trials in by_position.items()}
 
 
 def figures_of_case(case: CaseResult, *, priced: bool) -> Figures:
     """Return the mean duration and cost of the trials of a case, if their evidence is available."""
     evidence = [one.trial for one in case.trials if one.failure is None]
-    return _means([_of_trial(trial, priced=priced) for trial in evidence if trial is not None])
+    return _means([_figures_of_trial(trial, priced=priced) for trial in evidence if trial is not None])
 
 
-def _of_json(evidence: bytes, *, priced: bool) -> Figures | None:
+def _figures_of_json(evidence: bytes, *, priced: bool) -> Figures | None:
     if priced:
         from proctor.schema.evidence.trial import Trial
 
         trial = Trial.model_validate_json(evidence)
-        return None if trial.failure is not None else _of_trial(trial, priced=True)
+        return None if trial.failure is not None else _figures_of_trial(trial, priced=True)
     data = from_json(evidence)
     return None if data.get("failure") else _seconds(data.get("duration", 0.0), data.get("turns", ()))
 
 
-def _of_trial(trial: Trial, *, priced: bool) -> Figures:
+def _figures_of_trial(trial: Trial, *, priced: bool) -> Figures:
     from proctor.engine.usage.costs import costs_of
 
     figures = _seconds(trial.duration, [{"duration": turn.duration} for turn in trial.turns])

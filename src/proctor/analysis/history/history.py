@@ -24,7 +24,7 @@ from proctor.schema.results.score import Outcome
 
 if TYPE_CHECKING:
     from proctor.analysis.history.run_changes import RunChanges
-    from proctor.analysis.history.selected_runs import RunsLookedAt, SelectedRun
+    from proctor.analysis.history.selected_runs import SelectedRun, SelectedRuns
     from proctor.analysis.history.trends import CaseKey, MetricMeans
     from proctor.schema.results.manifest import PlannedCase
     from proctor.stores.base import Store
@@ -86,9 +86,9 @@ def _history(
     store: Store, case: str | None, run_filter: RunFilter, limit: int, *, combined: bool
 ) -> RunHistory:
     from proctor.analysis.history.run_changes import RunChanges
-    from proctor.analysis.history.selected_runs import RunsLookedAt
+    from proctor.analysis.history.selected_runs import SelectedRuns
 
-    looked = RunsLookedAt(store, run_filter, limit)
+    looked = SelectedRuns(store, run_filter, limit)
     changes = RunChanges(looked, combined=combined)
     history = _build_history(looked)
     history.combined = combined
@@ -108,9 +108,9 @@ def histories(
     in the order in which they matter, and the last are left out.
     """
     from proctor.analysis.history.run_changes import RunChanges
-    from proctor.analysis.history.selected_runs import RunsLookedAt
+    from proctor.analysis.history.selected_runs import SelectedRuns
 
-    looked = RunsLookedAt(store, RunFilter(eval_set=eval_set), LIMIT)
+    looked = SelectedRuns(store, RunFilter(eval_set=eval_set), LIMIT)
     looked.limit_cases(most)
     changes = RunChanges(looked, combined=False)
     history = _build_history(looked)
@@ -127,7 +127,7 @@ def histories(
         yield eval_id, alone
 
 
-def _build_history(looked: RunsLookedAt) -> RunHistory:
+def _build_history(looked: SelectedRuns) -> RunHistory:
     return RunHistory(
         [one.run for one in looked.runs], looked.older, [], sets=looked.sets, agents=looked.agents
     )
@@ -140,7 +140,7 @@ _Where = Sequence[tuple["SelectedRun", "PlannedCase"]]
 """A case in the runs that have it, newest first."""
 
 
-def _every_case(looked: RunsLookedAt, changes: RunChanges, history: RunHistory) -> None:
+def _every_case(looked: SelectedRuns, changes: RunChanges, history: RunHistory) -> None:
     """Find what became of every case."""
     from proctor.analysis.history.trends import MetricMeans, case_histories
 
@@ -151,7 +151,7 @@ def _every_case(looked: RunsLookedAt, changes: RunChanges, history: RunHistory) 
 
 
 def _points(
-    looked: RunsLookedAt, changes: RunChanges, means: MetricMeans
+    looked: SelectedRuns, changes: RunChanges, means: MetricMeans
 ) -> Iterator[tuple[CaseKey, CasePoint]]:
     """What became of every case that was reached, run by run, without evidence."""
     from proctor.analysis.history.trends import is_reached
@@ -186,7 +186,7 @@ _NO_METRICS: Mapping[str, MetricPoint] = MappingProxyType({})
 # --- one case --------------------------------------------------------------------------------------------------------
 
 
-def _find_cases(looked: RunsLookedAt, eval_set: str, eval_ids: Iterable[str]) -> dict[str, _Where]:
+def _find_cases(looked: SelectedRuns, eval_set: str, eval_ids: Iterable[str]) -> dict[str, _Where]:
     """Return where each of these cases is: the first where a run has several of its id."""
     places: dict[str, dict[str, tuple[SelectedRun, PlannedCase]]] = {eval_id: {} for eval_id in eval_ids}
     for one in looked.runs:
@@ -197,7 +197,7 @@ def _find_cases(looked: RunsLookedAt, eval_set: str, eval_ids: Iterable[str]) ->
 
 
 def _keep_one_case(
-    looked: RunsLookedAt, changes: RunChanges, history: RunHistory, name: str, where: _Where
+    looked: SelectedRuns, changes: RunChanges, history: RunHistory, name: str, where: _Where
 ) -> None:
     """Reduce the history to one case, run by run: one history for each agent, that with the newest run first."""
     history.runs = [one.run for one, _ in where]
@@ -211,7 +211,7 @@ def _keep_one_case(
     history.changes.sort(key=lambda one: -one.first.started_at)
 
 
-def _one_case(looked: RunsLookedAt, changes: RunChanges, name: str, where: _Where) -> list[CaseHistory]:
+def _one_case(looked: SelectedRuns, changes: RunChanges, name: str, where: _Where) -> list[CaseHistory]:
     """Return a case run by run, in full, for each agent; `where` it is.
 
     Raises:
@@ -237,7 +237,7 @@ def _one_case(looked: RunsLookedAt, changes: RunChanges, name: str, where: _Wher
     ]
 
 
-def _point_in_full(looked: RunsLookedAt, one: SelectedRun, planned: PlannedCase) -> CasePoint | None:
+def _point_in_full(looked: SelectedRuns, one: SelectedRun, planned: PlannedCase) -> CasePoint | None:
     """Return a case in one run with its metrics; `None` if the run did not reach it."""
     from proctor.analysis.history.trends import is_reached, of_trials
 
@@ -255,7 +255,7 @@ def _point_in_full(looked: RunsLookedAt, one: SelectedRun, planned: PlannedCase)
     )
 
 
-def _bounds(looked: RunsLookedAt, name: str) -> tuple[float, float] | None:
+def _bounds(looked: SelectedRuns, name: str) -> tuple[float, float] | None:
     """Return the score range of a metric, if its facts or the runs define one."""
     if name == PASSED:
         return 0.0, 1.0

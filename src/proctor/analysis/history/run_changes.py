@@ -21,7 +21,7 @@ from proctor.schema.analysis.history import CasePoint, ChangedBy, RunChange
 from proctor.schema.results.score import Outcome
 
 if TYPE_CHECKING:
-    from proctor.analysis.history.selected_runs import RunsLookedAt, SelectedRun
+    from proctor.analysis.history.selected_runs import SelectedRun, SelectedRuns
     from proctor.stores.base import BriefVerdict
 
 _Case = tuple[str, int]
@@ -58,7 +58,7 @@ class _SetOfRun:
 class RunChanges:
     """Finds what changed between the runs of each agent, set by set, when it is first asked for."""
 
-    def __init__(self, looked: RunsLookedAt, *, combined: bool) -> None:
+    def __init__(self, looked: SelectedRuns, *, combined: bool) -> None:
         """Begin without results: `add` takes them, or they are read from the store."""
         self._looked = looked
         self._combined = combined
@@ -122,24 +122,26 @@ class RunChanges:
         ]
         stretch, sizes = runs[:1], list[RunChange]()
         for older, newer in pairwise(runs):
-            by_manifest = [*self._by_manifest(agent, eval_set_id, older, newer)]
+            by_manifest = [*self._manifest_changes(agent, eval_set_id, older, newer)]
             if any(not _is_size(one.differences) for one in by_manifest):
-                yield from self._in_stretch(agent, eval_set_id, stretch, sizes)
+                yield from self._stretch_changes(agent, eval_set_id, stretch, sizes)
                 yield from by_manifest
                 stretch, sizes = [newer], []
             else:
                 stretch.append(newer)
                 sizes += by_manifest
-        yield from self._in_stretch(agent, eval_set_id, stretch, sizes)
+        yield from self._stretch_changes(agent, eval_set_id, stretch, sizes)
 
-    def _by_manifest(
+    def _manifest_changes(
         self, agent: str, eval_set_id: str, older: SelectedRun, newer: SelectedRun
     ) -> Iterator[RunChange]:
         """Yield the changes that the records of two runs show: yours, and other models if at most the number of trials differs."""
         differences = [*self._looked.differences(eval_set_id, older.run, newer.run)]
-        if (changed := self._of_set(newer, eval_set_id).changed_cases(self._of_set(older, eval_set_id))) and (
-            self._looked.knows_cases(older.run, newer.run)
-        ):
+        if (
+            changed := self._set_of_run(newer, eval_set_id).changed_cases(
+                self._set_of_run(older, eval_set_id)
+            )
+        ) and (self._looked.knows_cases(older.run, newer.run)):
             cases = "1 case was" if changed == 1 else f"{changed:,} cases were"
             differences.append(RunDifference("case", f"{cases} changed"))
         if differences:
@@ -149,17 +151,19 @@ class RunChanges:
             text = f"the models that answered were {', '.join(was)} and are {', '.join(is_now)}"
             yield self._outside(agent, eval_set_id, (older, newer), text, None)
 
-    def _in_stretch(
+    def _stretch_changes(
         self, agent: str, eval_set_id: str, runs: Sequence[SelectedRun], sizes: Sequence[RunChange]
     ) -> Iterator[RunChange]:
         """Yield the shifts of the results over runs that differ at most in the number of trials, and these differences (`sizes`)."""
-        changes = [*sizes, *self._by_results(agent, eval_set_id, runs)]
+        changes = [*sizes, *self._result_changes(agent, eval_set_id, runs)]
         yield from sorted(changes, key=lambda one: one.first.started_at)
 
-    def _by_results(self, agent: str, eval_set_id: str, runs: Sequence[SelectedRun]) -> Iterator[RunChange]:
+    def _result_changes(
+        self, agent: str, eval_set_id: str, runs: Sequence[SelectedRun]
+    ) -> Iterator[RunChange]:
         """Yield the shifts of the results over runs that were made alike."""
         results: list[Results] = (
-            [self._of_set(one, eval_set_id).results for one in runs] if len(runs) > 1 else []
+            [self._set_of_run(one, eval_set_id).results for one in runs] if len(runs) > 1 else []
         )
         for shift in find_shifts(results):
             both = runs[shift.place - 1], runs[shift.place]
@@ -188,7 +192,7 @@ class RunChanges:
         difference = RunDifference(changed_by.value, f"{cause}: {text}; {so}")
         return RunChange(agent, eval_set_id, older.run, newer.run, changed_by, [difference], p_value)
 
-    def _of_set(self, one: SelectedRun, eval_set_id: str) -> _SetOfRun:
+    def _set_of_run(self, one: SelectedRun, eval_set_id: str) -> _SetOfRun:
         if one.run.run_id not in self._runs:
             self._read(one)
         return self._runs[one.run.run_id][eval_set_id]

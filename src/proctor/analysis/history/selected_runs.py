@@ -58,7 +58,7 @@ class SelectedRun:
         )
 
 
-class RunsLookedAt:
+class SelectedRuns:
     """The newest runs that are wanted, newest first."""
 
     def __init__(self, store: Store, run_filter: RunFilter, limit: int) -> None:

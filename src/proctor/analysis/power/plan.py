@@ -54,7 +54,7 @@ class Sample:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SizeAsked:
+class RunSizeRequest:
     """What is to be seen, and how surely."""
 
     detect: float
@@ -80,7 +80,7 @@ def _level(sample: Sample, confidence: float) -> float:
     return 2 * (budget.overall if sample.name == PASSED else budget.metrics / max(1, sample.others))
 
 
-def size_for(sample: Sample, request: SizeAsked, took: TrialFigures) -> MeasureSize:
+def size_for(sample: Sample, request: RunSizeRequest, took: TrialFigures) -> MeasureSize:
     """Return what it takes to notice a drop of `asked.detect` with the power asked for.
 
     Two runs of the same cases are paired, so that how cases differ from one another does not matter; what matters is how
@@ -109,7 +109,7 @@ def size_for(sample: Sample, request: SizeAsked, took: TrialFigures) -> MeasureS
     )  # fmt: skip
 
 
-def _case_rate(cases: Sequence[Sequence[float]], trials: int, request: SizeAsked) -> float | None:
+def _case_rate(cases: Sequence[Sequence[float]], trials: int, request: RunSizeRequest) -> float | None:
     """Return the pass rate to which one case may drop from 100 % and be noticed by itself.
 
     It is tested with correction for the others that are flaky: any of these could fall completely by chance.
@@ -257,8 +257,8 @@ def plan_sync(
         return _run_size(run, took, manifest_of_result(run)[1], request)
     if not is_open(store):
         with closing(open_runs(store, read_only=True)) as opened:
-            return _of_kept(opened, run, request)
-    return _of_kept(store, run, request)
+            return _size_of_stored_run(opened, run, request)
+    return _size_of_stored_run(store, run, request)
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,7 +284,7 @@ def _problems(request: _Request) -> Iterator[SetupError]:
         yield SetupError(f"trials must be numbers from 1 to {_MOST_TRIALS:,}, got {numbers}")
 
 
-def _of_kept(store: Store, name: str, request: _Request) -> RunSize:
+def _size_of_stored_run(store: Store, name: str, request: _Request) -> RunSize:
     run = store.load(find_current_run(store, name))
     trials = sum(len(case.trials) for _, case in store.verdicts(run.run_id))
     took = _took(run, trials, store.record(run.run_id).summary.trial_cost)
@@ -300,7 +300,7 @@ def _run_size(run: RunResult, took: TrialFigures, judging: Judging, request: _Re
     scores = _RunScores(run.cases, score_ranges(judging.sets))
     if not scores.values[PASSED]:
         raise SetupProblems([SetupError(_no_data_text(run, scores))])
-    how = SizeAsked(
+    how = RunSizeRequest(
         detect=request.detect,
         power=request.power,
         confidence=request.confidence,

@@ -70,7 +70,7 @@ _LONGEST = 110
 
 
 @dataclass(frozen=True, slots=True)
-class ShownAudit:
+class AuditView:
     """An audit as a report shows it."""
 
     result: AuditResult
@@ -87,21 +87,21 @@ class ShownAudit:
         return audit_blocks(self.result, style, self.change)
 
 
-def write_for_people(view: ShownAudit, out: TextIO) -> None:
+def write_for_people(view: AuditView, out: TextIO) -> None:
     """Write it in the form that suits the stream."""
     write_blocks(view.blocks, out, view.options)
 
 
-def _write_markdown(view: ShownAudit, out: TextIO) -> None:
+def _write_markdown(view: AuditView, out: TextIO) -> None:
     write_markdown(view.blocks, out, view.options)
 
 
-def _write_github(view: ShownAudit, out: TextIO) -> None:
+def _write_github(view: AuditView, out: TextIO) -> None:
     lines = github_lines(view.result, view.change)
     out.writelines(f"{encodable(line, getattr(out, 'encoding', None))}\n" for line in lines)
 
 
-Writer = Callable[[ShownAudit, TextIO], None]
+Writer = Callable[[AuditView, TextIO], None]
 
 WRITERS: dict[str, Writer] = {
     "json": lambda shown, out: write_json(audit_data(shown.result, shown.change), out),
@@ -123,7 +123,7 @@ write_audit_error = partial(
 def audit_text(audit: AuditResult) -> str:
     """Return it as plain text, with the mutants that survive."""
     out = StringIO()
-    write_for_people(ShownAudit(audit, ReportOptions(verbose=True, color=False)), out)
+    write_for_people(AuditView(audit, ReportOptions(verbose=True, color=False)), out)
     return out.getvalue()
 
 

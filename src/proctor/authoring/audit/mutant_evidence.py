@@ -75,10 +75,10 @@ def survivor_blocks(audit: AuditResult, eval_id: str) -> Iterator[Block]:
     """Yield the mutants that survive in a case, each with what differs and the scores."""
     for case in audit.cases:
         if case.eval_id == eval_id:
-            yield from _of_case(audit, case)
+            yield from _case_blocks_of_audit(audit, case)
 
 
-def _of_case(audit: AuditResult, case: CaseAudit) -> Iterator[Block]:
+def _case_blocks_of_audit(audit: AuditResult, case: CaseAudit) -> Iterator[Block]:
     place = f" ({case.place})" if case.place else ""
     if case.problem:
         yield text_line(f"{case.eval_id}{place}: {case.problem}")

@@ -73,7 +73,7 @@ def find_failed_cases(name: str, store: str | None = None) -> FailedCases:
     """
     path = Path(name)
     if path.exists() or path.suffix or len(path.parts) > 1:
-        failed = _of_report(path)
+        failed = _failed_cases_of_report(path)
         run_ids = [str(run["run_id"]) for run in _parse_report(path)["runs"] if run.get("run_id")]
         _add_stored_agents(failed, run_ids, store)
         return failed
@@ -86,10 +86,10 @@ def find_failed_cases(name: str, store: str | None = None) -> FailedCases:
             run_id = find_current_run(run_store, name, purpose="failed")
         except SetupError as problem:
             raise SetupError(f"--failed {name}: neither a report nor a run: {problem}") from None
-        return _of_run(run_store, run_id)
+        return _failed_cases_of_run(run_store, run_id)
 
 
-def _of_run(store: Store, run_id: str) -> FailedCases:
+def _failed_cases_of_run(store: Store, run_id: str) -> FailedCases:
     """Read the cases that did not pass from the latest scores of a stored run."""
     manifest = store.manifest(run_id)
     outcomes = store.outcomes(run_id, store.record(run_id).judging)
@@ -169,7 +169,7 @@ def other_agents(agents: Sequence[str], failed: FailedCases) -> list[str]:
     return [one for one in agents if read_reference(one).label not in failed.labels]
 
 
-def _of_report(path: Path) -> FailedCases:
+def _failed_cases_of_report(path: Path) -> FailedCases:
     """Read the cases that did not pass in any run of a report."""
     report = _parse_report(path)
     failed = FailedCases()

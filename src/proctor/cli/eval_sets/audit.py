@@ -32,7 +32,7 @@ from proctor.stores.open import split_url
 
 if TYPE_CHECKING:
     from proctor.authoring.audit.audit_baseline import AuditChange
-    from proctor.authoring.audit.audit_report import ShownAudit, Writer
+    from proctor.authoring.audit.audit_report import AuditView, Writer
     from proctor.schema.analysis.audit_result import AuditResult
 
 HOW = "How to audit"
@@ -112,18 +112,18 @@ def audit(ctx: click.Context, /, sets: tuple[str, ...], **options: Any) -> None:
 
 
 def _audit(
-    sets: Sequence[str], options: Mapping[str, Any], reports: ResultReports[ShownAudit]
+    sets: Sequence[str], options: Mapping[str, Any], reports: ResultReports[AuditView]
 ) -> tuple[AuditResult, AuditChange | None]:
     """Audit the sets and write the reports; return the result, and how it differs from --baseline."""
     from proctor.authoring.audit.audit_baseline import compare_with, load_baseline
-    from proctor.authoring.audit.audit_report import ShownAudit, write_for_people
+    from proctor.authoring.audit.audit_report import AuditView, write_for_people
 
     outputs = reports.outputs(options["reports"], options["format_"])
     store = _store(options, outputs)
     earlier = None if options["baseline"] is None else load_baseline(options["baseline"], options["seed"])
     result = _make(sets, options, store)
     change = None if earlier is None else compare_with(earlier, result)
-    audit = ShownAudit(result, terminal_options(), change, options["case"])
+    audit = AuditView(result, terminal_options(), change, options["case"])
     if not any(output.path is None for output in outputs):
         write_for_people(audit, sys.stdout)
     write_result(outputs, audit, sys.stdout)
@@ -153,7 +153,7 @@ def _make(sets: Sequence[str], options: Mapping[str, Any], store: str | None) ->
 # --- Its store and its reports ----------------------------------------------------------------------------------------
 
 
-def _store(options: Mapping[str, Any], outputs: Sequence[ResultOutput[ShownAudit]]) -> str | None:
+def _store(options: Mapping[str, Any], outputs: Sequence[ResultOutput[AuditView]]) -> str | None:
     """Return the URL of the store; `None` if the audit is not kept: in memory, or because only one case is shown.
 
     Raises:
@@ -172,7 +172,7 @@ def _store(options: Mapping[str, Any], outputs: Sequence[ResultOutput[ShownAudit
     return url if is_kept else None
 
 
-def _reports(options: Mapping[str, Any]) -> ResultReports[ShownAudit]:
+def _reports(options: Mapping[str, Any]) -> ResultReports[AuditView]:
     from proctor.authoring.audit.audit_report import WRITERS, write_audit_error
 
     inputs = [options["baseline"]] if options["baseline"] is not None else []
@@ -192,7 +192,7 @@ def page_writer(url: str | None) -> Writer:
 
     page = read_page()
 
-    def write(audit: ShownAudit, out: TextIO) -> None:
+    def write(audit: AuditView, out: TextIO) -> None:
         with closing(open_runs(url, read_only=True)) as store:
             write_audit_file(store, audit.result.run_id, page, out)
 

@@ -78,7 +78,7 @@ def check(
     options = engine_options(flags, settings)
     accepted = {name: options.get(name, False) for name in ("allow_duplicate_ids", "allow_unknown_keys")}
     reports = [check_file(path, **accepted) for path in map(Path, files) if not path.is_dir()]
-    reports += _in_folders(files, accepted)
+    reports += _check_folders(files, accepted)
     reports += check_meaning(reports, cast("EvaluateOptions", options))
     if options.get("warnings_as_errors"):
         for report in reports:
@@ -94,7 +94,7 @@ def check(
     ctx.exit(ExitCode.PASSED if is_usable else ExitCode.CONFIGURATION_ERROR)
 
 
-def _in_folders(files: Sequence[str], accepted: Mapping[str, bool]) -> Iterator[FileCheck]:
+def _check_folders(files: Sequence[str], accepted: Mapping[str, bool]) -> Iterator[FileCheck]:
     """Check the eval files in the folders among `files`, recognized by their names or their content."""
     from proctor.files.eval_sets.file_problems import check_file
     from proctor.files.eval_sets.selectors import CONFIG_NAMES, SET_SUFFIXES

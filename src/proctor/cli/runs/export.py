@@ -144,7 +144,7 @@ def _export(
 
 def _export_audit(store: Store, run_id: str, form: str, target: str | None, **how: Any) -> None:
     """Write an audit with the evidence of all survivors. Reports of runs do not take mutants."""
-    from proctor.authoring.audit.audit_report import WRITERS, ShownAudit
+    from proctor.authoring.audit.audit_report import WRITERS, AuditView
     from proctor.authoring.audit.stored_audit import load_audit, load_survivors
     from proctor.cli.eval_sets.audit import page_writer
     from proctor.cli.outputs import HTML, output_guard
@@ -163,7 +163,7 @@ def _export_audit(store: Store, run_id: str, form: str, target: str | None, **ho
     write = page_writer(store.url) if form == HTML else WRITERS[form]
     guard = output_guard({**how, "store": store.url})
     with nullcontext(sys.stdout) if target is None else guard.open(Path(target), f"audit {form}") as out:
-        write(ShownAudit(audit, ReportOptions(verbose=True, color=False)), out)
+        write(AuditView(audit, ReportOptions(verbose=True, color=False)), out)
     if target is not None:
         notify(f"{target}: audit {run_id} as {form}")
 

@@ -272,7 +272,7 @@ def _show_audit(
     store: Store, run_id: str, case: str | None, options: Mapping[str, Any], stdout: TextIO
 ) -> None:
     """Show an audit, or the mutants that survive in one of its cases."""
-    from proctor.authoring.audit.audit_report import WRITERS, ShownAudit, write_for_people
+    from proctor.authoring.audit.audit_report import WRITERS, AuditView, write_for_people
     from proctor.authoring.audit.stored_audit import load_audit, load_case_audit
 
     form = "json" if options["as_json"] else options["format_"]
@@ -283,7 +283,7 @@ def _show_audit(
             f"{what} is about a run, and {run_id} is an audit: show it without, or with --format {', '.join(WRITERS)}"
         )
     result = load_audit(store, run_id) if case is None else load_case_audit(store, run_id, case)
-    audit = ShownAudit(
+    audit = AuditView(
         result, terminal_options(), eval_id=None if case is None else next(result.cases).eval_id
     )
     write = write_for_people if form is None else WRITERS[form]

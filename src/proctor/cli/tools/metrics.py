@@ -47,12 +47,12 @@ def _list(metrics: Iterable[MetricFacts]) -> Iterator[str]:
     for facts in metrics:
         yield facts.name
         yield f"  {facts.description}"
-        yield f"  {'; '.join(_in_short(facts))}"
+        yield f"  {'; '.join(_summary_lines(facts))}"
     yield ""
     yield "`proctor metrics NAME` explains one."
 
 
-def _in_short(facts: MetricFacts) -> Iterator[str]:
+def _summary_lines(facts: MetricFacts) -> Iterator[str]:
     yield f"needs {needs_of(facts)}"
     if not facts.gates:
         yield "always reported, never decides"

@@ -250,7 +250,7 @@ def require_pass(result: RunResult, agent: str) -> None:
 def _lines(result: RunResult, agent: str) -> Iterator[str]:
     failed = [case for case in result.cases if not case.passed]
     for number, case in enumerate(failed):
-        yield from _of_case(case, agent)
+        yield from _case_reasons(case, agent)
         yield from _evidence_lines(case) if number < MOST_EVIDENCE else ()
     if len(failed) > MOST_EVIDENCE:
         yield f"  … the evidence of {len(failed) - MOST_EVIDENCE} more cases is in `result` of this exception"
@@ -262,9 +262,9 @@ def _lines(result: RunResult, agent: str) -> Iterator[str]:
         yield f"  {result.failure.cause}"
 
 
-def _of_case(case: CaseResult, agent: str) -> Iterator[str]:
+def _case_reasons(case: CaseResult, agent: str) -> Iterator[str]:
     at = f" ({case.place})" if case.place else ""
-    reasons = (_of_metric(metric, agent) for metric in case.metrics.values())
+    reasons = (_metric_reason(metric, agent) for metric in case.metrics.values())
     stands_in_the_way = [one for one in reasons if one is not None]
     for line, reason in stands_in_the_way:
         yield line
@@ -290,7 +290,7 @@ def _evidence_lines(case: CaseResult) -> Iterator[str]:
     yield from out.getvalue().splitlines()
 
 
-def _of_metric(metric: MetricVerdict, agent: str) -> tuple[str, str] | None:
+def _metric_reason(metric: MetricVerdict, agent: str) -> tuple[str, str] | None:
     """Return the reason why a metric makes its case fail; `None` for other metrics."""
     if metric.gate and metric.outcome is Outcome.FAILED:
         comparison = f"Expected {metric.threshold}, but got {metric.score}."

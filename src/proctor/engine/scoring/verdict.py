@@ -55,11 +55,11 @@ def decide(
     rows = _scores_by_metric(metrics, scores, failures)
     verdicts = {bound.name: decide_metric(bound, row, rule) for bound, row in zip(metrics, rows, strict=True)}
     undecided = _undecided_trials(metrics, scores, failures)
-    trials = [_of_trial(metrics, *trial) for trial in zip(scores, failures, strict=True)]
+    trials = [_trial_outcome_or_error(metrics, *trial) for trial in zip(scores, failures, strict=True)]
     if rule is not None:
         outcome = decide_trials(rule, trials)
     else:
-        outcome = _of_metrics(metrics, verdicts, failures, undecided)
+        outcome = _outcome_of_metrics(metrics, verdicts, failures, undecided)
         if len(trials) == 1:
             trials = [outcome]
     missed = _first_failed_trial(metrics, scores, trials)
@@ -83,7 +83,7 @@ def _scores_by_metric(
         ]
 
 
-def _of_metrics(
+def _outcome_of_metrics(
     metrics: Sequence[BoundMetric],
     verdicts: dict[str, MetricVerdict],
     failures: Failures,
@@ -118,7 +118,7 @@ def _applies(metrics: Sequence[BoundMetric], row: Sequence[MetricScore]) -> bool
     )
 
 
-def _of_trial(
+def _trial_outcome_or_error(
     metrics: Sequence[BoundMetric], scores: Sequence[MetricScore] | None, failure: Failure | None
 ) -> Outcome:
     return Outcome.ERROR if failure is not None else trial_outcome(metrics, scores)

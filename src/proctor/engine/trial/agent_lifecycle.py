@@ -67,7 +67,7 @@ class AgentLifecycle:
         context = copy_context()
         self._slot.task = loop.create_task(self._live(opened, self._wanted, self._closed), context=context)
         try:
-            info = await self._in_time("open", opened)
+            info = await self._finish_in_time("open", opened)
         except asyncio.CancelledError:
             self._slot.task.cancel()
             raise
@@ -86,7 +86,7 @@ class AgentLifecycle:
         if not self._wanted.done():
             self._wanted.set_result(None)
         try:
-            return await self._in_time("close", self._closed)
+            return await self._finish_in_time("close", self._closed)
         except RuntimeError as error:
             # an agent may have broken threads, which deadlines need: the verdicts count anyway
             await asyncio.wait([self._closed], timeout=PATIENCE)
@@ -170,7 +170,7 @@ class AgentLifecycle:
 
     # --- in the caller's task -----------------------------------------------------------------------------------------
 
-    async def _in_time(self, step: str, outcome: asyncio.Future[_Outcome]) -> _Outcome:
+    async def _finish_in_time(self, step: str, outcome: asyncio.Future[_Outcome]) -> _Outcome:
         """Return the outcome of opening or closing, or an error if it ignores its cancellation."""
         seconds = self._seconds[step]
 
@@ -256,11 +256,11 @@ def find_contradictions(plan: Plan, info: AgentInfo | None) -> list[SetupError]:
     if info is None or not info.app_details:
         return []
     described = AgentDeclaration(info.app_details, is_complete=not info.has_more_tools)
-    problems = [problem for chosen in plan.sets for problem in _of_set(chosen, described)]
+    problems = [problem for chosen in plan.sets for problem in _set_problems(chosen, described)]
     return [*{str(problem): problem for problem in problems}.values()]
 
 
-def _of_set(chosen: SetPlan, described: AgentDeclaration) -> Iterator[SetupError]:
+def _set_problems(chosen: SetPlan, described: AgentDeclaration) -> Iterator[SetupError]:
     checks: dict[str, AgentCheck] = {
         bound.name: check for bound in chosen.metrics if (check := getattr(bound.metric, "check_agent", None))
     }

@@ -91,7 +91,7 @@ class TrialRunner:
         """Put the scores into the trial's state, with a fault of the user that they show, and judges that were not asked."""
         metrics = state.case_state.metrics
         if trial.played_user is not None:
-            by_name = _by_name(metrics, scores)
+            by_name = _scores_by_name(metrics, scores)
             state.failure = user_failure(trial, state.case_state.chosen.config, by_name)
         if self._options.budget is not None:
             state.not_asked = metrics_not_asked(self._options.budget, metrics, scores)
@@ -156,7 +156,7 @@ class TrialRunner:
             return outcome
         metrics = state.metrics_to_score()
         ordered_metrics = state.asked or metrics
-        by_name = _by_name(
+        by_name = _scores_by_name(
             ordered_metrics, scores_of_stuck_trial(ordered_metrics, state.new_scores, self._options.timeout)
         )
         outcome.scores = outcome.with_known_scores([by_name[metric.name] for metric in metrics])
@@ -182,7 +182,7 @@ def _fail_abandoned(trial: Trial, slot: TrialSlot, options: RunOptions) -> Failu
     return timed_out(what, limit, where=slot.step if slot.step in HOOKS else "agent", turn=turn)
 
 
-def _by_name(metrics: Sequence[BoundMetric], scores: Sequence[MetricScore]) -> dict[str, MetricScore]:
+def _scores_by_name(metrics: Sequence[BoundMetric], scores: Sequence[MetricScore]) -> dict[str, MetricScore]:
     return {metric.name: score for metric, score in zip(metrics, scores, strict=True)}
 
 

@@ -347,7 +347,7 @@ def adk_refusals(model: BaseModel, value: object, path: Path_ = ()) -> Iterator[
     for name in type(model).model_fields:
         key = name if name in value else to_camel(name)
         if key in value and name not in _NOT_IN_ADK:
-            yield from _in_value(getattr(model, name), value[key], (*path, key))
+            yield from _value_findings(getattr(model, name), value[key], (*path, key))
 
 
 def adk_time_refusals(value: object, path: Path_) -> Iterator[DocumentFinding]:
@@ -358,7 +358,7 @@ def adk_time_refusals(value: object, path: Path_) -> Iterator[DocumentFinding]:
         yield DocumentFinding(path, f"a time as text; {_REFUSED}", "ADK reads seconds since 1970")
 
 
-def _in_value(value: object, raw_value: object, path: Path_) -> Iterator[DocumentFinding]:
+def _value_findings(value: object, raw_value: object, path: Path_) -> Iterator[DocumentFinding]:
     if raw_value is None and value is not None:
         yield DocumentFinding(path, f"null is read as not stated; {_REFUSED}", "leave the key out")
     elif isinstance(value, BaseModel):
@@ -368,27 +368,27 @@ def _in_value(value: object, raw_value: object, path: Path_) -> Iterator[Documen
     elif isinstance(value, float):
         yield from adk_time_refusals(raw_value, path)
     elif isinstance(value, list):
-        yield from _in_list(value, raw_value, path)
+        yield from _list_findings(value, raw_value, path)
     elif isinstance(value, tuple):
-        yield from _in_pair(value, raw_value, path)
+        yield from _pair_findings(value, raw_value, path)
     elif isinstance(value, dict):
-        yield from _in_dict(value, raw_value, path)
+        yield from _dict_findings(value, raw_value, path)
 
 
-def _in_list(items: list[object], raw_items: object, path: Path_) -> Iterator[DocumentFinding]:
+def _list_findings(items: list[object], raw_items: object, path: Path_) -> Iterator[DocumentFinding]:
     pairs = zip(items, raw_items, strict=False) if isinstance(raw_items, list) else ()
     for index, (item, raw_item) in enumerate(pairs):
-        yield from _in_value(item, raw_item, (*path, index))
+        yield from _value_findings(item, raw_item, (*path, index))
 
 
-def _in_pair(pair: tuple[object, ...], raw_pair: object, path: Path_) -> Iterator[DocumentFinding]:
+def _pair_findings(pair: tuple[object, ...], raw_pair: object, path: Path_) -> Iterator[DocumentFinding]:
     if isinstance(raw_pair, dict):
         yield DocumentFinding(path, f"an object; {_REFUSED}", "ADK reads a pair `[author, parts]`")
     elif isinstance(raw_pair, list | tuple) and len(raw_pair) == 2:
-        yield from _in_value(pair[1], raw_pair[1], (*path, 1))
+        yield from _value_findings(pair[1], raw_pair[1], (*path, 1))
 
 
-def _in_dict(value: dict[str, object], raw_value: Any, path: Path_) -> Iterator[DocumentFinding]:
+def _dict_findings(value: dict[str, object], raw_value: Any, path: Path_) -> Iterator[DocumentFinding]:
     if isinstance(raw_value, str):
         yield DocumentFinding(path, f"arguments as JSON text; {_REFUSED}", "ADK reads an object")
         return

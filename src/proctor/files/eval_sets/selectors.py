@@ -116,10 +116,10 @@ def _find(selector: str, agent_folder: Path | None) -> list[SelectedSet]:
         raise SetupError(f"{selector!r} does not name an eval set")
     path = Path(name)
     if path.is_dir():
-        return _in_folder(path, cases)
+        return _sets_in_folder(path, cases)
     if path.exists():
         return [SelectedSet(path, name, cases)]
-    by_id = _by_id(name, agent_folder)
+    by_id = _find_by_id(name, agent_folder)
     if by_id is not None:
         return [SelectedSet(by_id, str(by_id), cases)]
     raise SetupError(_not_found_message(name, agent_folder))
@@ -132,7 +132,7 @@ def _exists(name: str, folder: Path | None = None) -> bool:
         return False
 
 
-def _in_folder(folder: Path, cases: list[str]) -> list[SelectedSet]:
+def _sets_in_folder(folder: Path, cases: list[str]) -> list[SelectedSet]:
     if cases:
         raise SetupError(f"{folder} is a folder; name cases of one file, as in FILE:{','.join(cases)}")
     paths = list(sets_in(folder))
@@ -159,7 +159,7 @@ def may_be_read(path: Path) -> bool:
     return path.is_file() or not path.exists()
 
 
-def _by_id(name: str, agent_folder: Path | None) -> Path | None:
+def _find_by_id(name: str, agent_folder: Path | None) -> Path | None:
     if agent_folder is None or path_segment_fault(name):
         return None
     candidates = (agent_folder / f"{name}{suffix}" for suffix in SET_SUFFIXES)

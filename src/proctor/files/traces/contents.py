@@ -74,7 +74,7 @@ def _move_instructions(contents: Contents) -> None:
 # --- where messages are ----------------------------------------------------------------------------------------------
 
 
-def _of_attributes(span: TraceSpan) -> Contents:
+def _read_attributes(span: TraceSpan) -> Contents:
     """Read the present conventions: attributes of the span, or of its event with all details."""
     details = [event.attributes for event in span.events if event.name == _DETAILS]
     contents = Contents()
@@ -124,7 +124,7 @@ def _declaration(tool: Mapping[str, object]) -> dict[str, object]:
     return {key: declaration[key] for key in keys if declaration.get(key) is not None}
 
 
-def _of_events(span: TraceSpan) -> Contents:
+def _read_events(span: TraceSpan) -> Contents:
     """Read the former conventions: an event, or a log record, for each message."""
     events = [(event.name, event.attributes, event.body) for event in span.events]
     events += [(str(one.get("event.name")), one, None) for one in _listed_json(span.attributes.get("events"))]
@@ -134,7 +134,7 @@ def _of_events(span: TraceSpan) -> Contents:
     for name, attributes, body in events:
         if (role := _EVENTS.get(name)) is None:
             continue
-        messages = _of_event(attributes, body, role)
+        messages = _read_event(attributes, body, role)
         if name in ("gen_ai.choice", "gen_ai.content.completion"):
             has_output, output_messages = True, output_messages + messages
         else:
@@ -150,7 +150,7 @@ _EVENTS = {
 _WHOLE = ("gen_ai.event.content", "gen_ai.prompt", "gen_ai.completion")
 
 
-def _of_event(attributes: Mapping[str, object], body: object, role: str) -> list[TraceMessage]:
+def _read_event(attributes: Mapping[str, object], body: object, role: str) -> list[TraceMessage]:
     whole = next((attributes[name] for name in _WHOLE if name in attributes), body)
     if whole is not None:
         messages = read_messages(whole, role)
@@ -175,7 +175,7 @@ def _listed_json(value: object) -> list[Any]:
     return [one for one in value if isinstance(one, Mapping)] if isinstance(value, list) else []
 
 
-def _of_adk(span: TraceSpan) -> Contents:
+def _read_adk(span: TraceSpan) -> Contents:
     """Read google-adk's attributes from before it followed the conventions: whole requests and responses as JSON."""
     request, response = (
         span.attributes.get(f"gcp.vertex.agent.llm_{name}") for name in ("request", "response")
@@ -206,7 +206,7 @@ def _json(value: object) -> Any:
         return _CUT
 
 
-def _of_openinference(span: TraceSpan) -> Contents:
+def _read_openinference(span: TraceSpan) -> Contents:
     inputs = unflattened(span.attributes, "llm.input_messages")
     outputs = unflattened(span.attributes, "llm.output_messages")
     return Contents(
@@ -216,7 +216,7 @@ def _of_openinference(span: TraceSpan) -> Contents:
     )
 
 
-def _of_openllmetry(span: TraceSpan) -> Contents:
+def _read_openllmetry(span: TraceSpan) -> Contents:
     inputs = unflattened(span.attributes, "gen_ai.prompt")
     outputs = unflattened(span.attributes, "gen_ai.completion")
     return Contents(
@@ -234,12 +234,12 @@ def _answered(messages: Iterable[TraceMessage]) -> list[TraceMessage]:
     return conversation
 
 
-def _of_langfuse(span: TraceSpan) -> Contents:
+def _read_langfuse(span: TraceSpan) -> Contents:
     inputs, outputs = (span.attributes.get(f"langfuse.observation.{side}") for side in ("input", "output"))
     return Contents(read_messages(inputs), read_messages(outputs, "model"))
 
 
-def _of_values(span: TraceSpan) -> Contents:
+def _read_values(span: TraceSpan) -> Contents:
     """Read the input and output of an agent or a step that has no messages."""
     inputs = span.first("input.value", "traceloop.entity.input", "langfuse.trace.input")
     outputs = span.first("final_result", "output.value", "traceloop.entity.output", "langfuse.trace.output")
@@ -259,7 +259,7 @@ def _plain(value: object, role: str) -> Messages:
     return [TraceMessage(role, [{"text": value if isinstance(value, str) else str(value)}])]
 
 
-def _of_pydantic_ai(span: TraceSpan) -> Contents:
+def _read_pydantic_ai(span: TraceSpan) -> Contents:
     """Read all messages of a run of pydantic-ai: the input ends with the last message of the user."""
     messages = read_messages(span.attributes.get("pydantic_ai.all_messages"))
     if messages is None:
@@ -270,16 +270,16 @@ def _of_pydantic_ai(span: TraceSpan) -> Contents:
 
 
 _SOURCES: tuple[Callable[[TraceSpan], Contents], ...] = (
-    _of_attributes,
-    _of_events,
-    _of_adk,
-    _of_pydantic_ai,
-    _of_openinference,
-    _of_openllmetry,
-    _of_langfuse,
-    _of_values,
+    _read_attributes,
+    _read_events,
+    _read_adk,
+    _read_pydantic_ai,
+    _read_openinference,
+    _read_openllmetry,
+    _read_langfuse,
+    _read_values,
 )
-_IN_PIECES = (_of_events, _of_openinference, _of_openllmetry)
+_IN_PIECES = (_read_events, _read_openinference, _read_openllmetry)
 """Sources in which a message, or a call in it, may be missing if an attribute or event was dropped."""
 
 

@@ -179,7 +179,7 @@ def _read_part(message: TraceMessage, part: object) -> None:
         message.lost = message.lost or NOT_CAPTURED
         return
     kind = part.get("type")
-    reader = _BY_TYPE.get(kind) if isinstance(kind, str) else _of_genai
+    reader = _BY_TYPE.get(kind) if isinstance(kind, str) else _add_genai_part
     if reader is None and (isinstance(part.get("function"), Mapping) or _is_call(part)):
         _read_call(message, part)
         return
@@ -193,7 +193,7 @@ def _is_call(part: Mapping[str, object]) -> bool:
     return "name" in part and any(name in part for name in _ARGUMENTS)
 
 
-def _of_text(message: TraceMessage, part: Mapping[str, object]) -> None:
+def _add_text(message: TraceMessage, part: Mapping[str, object]) -> None:
     text = part.get("content", part.get("text"))
     if not isinstance(text, str) or text == ELIDED:
         message.lost = message.lost or NOT_CAPTURED
@@ -210,10 +210,10 @@ def _read_call(message: TraceMessage, call: object) -> None:
     inner = inner if isinstance(inner, Mapping) else {}
     function = inner.get("function")
     fields = {**inner, **function} if isinstance(function, Mapping) else inner
-    _of_call(message, fields)
+    _add_call(message, fields)
 
 
-def _of_call(message: TraceMessage, part: Mapping[str, object]) -> None:
+def _add_call(message: TraceMessage, part: Mapping[str, object]) -> None:
     """A call; `args` is null where they were not captured, which the span of its tool may make good."""
     name, its_id = part.get("name"), part.get("id")
     args, lost = read_arguments(next((part[key] for key in _ARGUMENTS if key in part), _ABSENT))
@@ -242,7 +242,7 @@ def read_arguments(value: object) -> tuple[dict[str, Any] | None, str]:
     return {"value": value}, ""
 
 
-def _of_answer(message: TraceMessage, part: Mapping[str, object]) -> None:
+def _add_response(message: TraceMessage, part: Mapping[str, object]) -> None:
     answer = next((part[name] for name in ("response", "result", "content") if name in part), _ABSENT)
     if answer is _ABSENT or answer == ELIDED:
         return  # the tool's own span contains its response, too
@@ -262,7 +262,7 @@ def read_response(value: object) -> dict[str, object]:
     return dict(value) if isinstance(value, Mapping) else {"result": value}
 
 
-def _of_media(message: TraceMessage, part: Mapping[str, object]) -> None:
+def _add_media(message: TraceMessage, part: Mapping[str, object]) -> None:
     """Media, inline or by address; of such whose bytes were not kept, the kind remains."""
     mime = part.get("mime_type") or part.get("media_type") or part.get("modality")
     mime = str(mime) if mime else None
@@ -282,19 +282,19 @@ def _is_base64(data: str) -> bool:
 
 
 _BY_TYPE = {
-    "text": _of_text, "input_text": _of_text, "output_text": _of_text, "reasoning": _of_text, "thinking": _of_text,
-    "tool_call": _of_call, "tool_use": _of_call, "function_call": _of_call,
-    "tool_call_response": _of_answer, "tool_result": _of_answer,
-    "blob": _of_media, "file": _of_media, "uri": _of_media, "file_data": _of_media, "image_url": _of_media,
+    "text": _add_text, "input_text": _add_text, "output_text": _add_text, "reasoning": _add_text, "thinking": _add_text,
+    "tool_call": _add_call, "tool_use": _add_call, "function_call": _add_call,
+    "tool_call_response": _add_response, "tool_result": _add_response,
+    "blob": _add_media, "file": _add_media, "uri": _add_media, "file_data": _add_media, "image_url": _add_media,
 }  # fmt: skip
 
 
-def _of_genai(message: TraceMessage, part: Mapping[str, object]) -> None:
+def _add_genai_part(message: TraceMessage, part: Mapping[str, object]) -> None:
     """A part in google-genai's words, in either spelling of the keys."""
     call = part.get("function_call", part.get("functionCall"))
     answer = part.get("function_response", part.get("functionResponse"))
     if isinstance(call, Mapping):
-        _of_call(message, {"args": {}, **call})
+        _add_call(message, {"args": {}, **call})
     elif isinstance(answer, Mapping):
         message.parts.append(response_part(answer.get("name"), answer.get("id"), answer.get("response")))
     elif isinstance(text := part.get("text"), str):
@@ -307,7 +307,7 @@ def _of_genai(message: TraceMessage, part: Mapping[str, object]) -> None:
             for key, value in part.items()
             if key in ("inline_data", "inlineData", "file_data", "fileData")
         )
-        _of_media(message, inner if isinstance(inner, Mapping) else {})
+        _add_media(message, inner if isinstance(inner, Mapping) else {})
     else:
         message.lost = message.lost or NOT_CAPTURED
 

@@ -148,13 +148,13 @@ def _read_whole(path: Path) -> Iterator[TraceSpan | LogRecord]:
 def _read_lines(data: FileBytes) -> Iterator[TraceSpan | LogRecord]:
     try:
         for line in lines_in(data):
-            yield from _of_line(line, data.name)
+            yield from _spans_of_line(line, data.name)
     except JsonLineTooLongError as error:
         problem = _problem(data.name, "the line is longer than 64 MiB", line=int(error.args[0]))
         raise file_error([problem]) from None
 
 
-def _of_line(line: JsonLine, name: str) -> Iterator[TraceSpan | LogRecord]:
+def _spans_of_line(line: JsonLine, name: str) -> Iterator[TraceSpan | LogRecord]:
     try:
         value = from_json(line.text, allow_inf_nan=False)
         if line.is_suspect and has_refused_values(line.text):

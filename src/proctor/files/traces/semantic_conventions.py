@@ -63,7 +63,7 @@ def kind_of(span: TraceSpan) -> TraceSpanKind:
 def _kind_of(span: TraceSpan) -> TraceSpanKind:
     attributes = span.attributes
     if (operation := attributes.get("gen_ai.operation.name")) is not None:
-        return _of_operation(span, str(operation).lower())
+        return _kind_of_operation(span, str(operation).lower())
     for name, kinds in _KIND_ATTRIBUTES:
         if (kind := attributes.get(name)) is not None:
             return kinds.get(str(kind).lower(), TraceSpanKind.OTHER)
@@ -74,21 +74,21 @@ def _kind_of(span: TraceSpan) -> TraceSpanKind:
             else TraceSpanKind.OTHER
         )
     if span.scope == _ADK or any(name.startswith(_ADK) for name in attributes):
-        return _of_adk(span)
-    return _of_tool(span)
+        return _kind_of_adk_span(span)
+    return _kind_of_tool(span)
 
 
-def _of_operation(span: TraceSpan, operation: str) -> TraceSpanKind:
-    kind = _OPERATIONS.get(operation) or _of_tool(span)
+def _kind_of_operation(span: TraceSpan, operation: str) -> TraceSpanKind:
+    kind = _OPERATIONS.get(operation) or _kind_of_tool(span)
     return TraceSpanKind.OTHER if kind is TraceSpanKind.TOOL and tool_name(span) == MERGED_TOOLS else kind
 
 
-def _of_tool(span: TraceSpan) -> TraceSpanKind:
+def _kind_of_tool(span: TraceSpan) -> TraceSpanKind:
     """Whether a span is that of a tool: it names one, whichever operation it states."""
     return TraceSpanKind.TOOL if "gen_ai.tool.name" in span.attributes else TraceSpanKind.OTHER
 
 
-def _of_adk(span: TraceSpan) -> TraceSpanKind:
+def _kind_of_adk_span(span: TraceSpan) -> TraceSpanKind:
     if span.name.startswith("agent_run"):
         return TraceSpanKind.AGENT
     return _ADK_NAMES.get(span.name, TraceSpanKind.OTHER)

@@ -91,7 +91,7 @@ class CallPattern:
 
     def differences(self, call: ActualCall) -> list[ArgumentDifference]:
         """Return the mismatches of a call of one of the tools."""
-        differences = [] if self.args is None else [*self._of_args(self.args, call.args or {})]
+        differences = [] if self.args is None else [*self._argument_pairs_of(self.args, call.args or {})]
         if self.response is not None and not self.response.fits(call.response):
             differences.append(_difference(RESPONSE, self.response, call.response))
         return differences
@@ -162,7 +162,7 @@ class CallPattern:
         """Return the call as the details show an expected one."""
         return {"name": self.name, "args": self.argument_sources}
 
-    def _of_args(
+    def _argument_pairs_of(
         self, args: Mapping[str, Template], actual: Mapping[str, object]
     ) -> list[ArgumentDifference]:
         differences = [

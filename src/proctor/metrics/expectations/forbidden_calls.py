@@ -266,48 +266,50 @@ def declared_arguments(tools: Tools, names: Iterable[str]) -> set[str]:
 
 def unmet_arguments(required: Mapping[str, Template], tools: Tools, names: Iterable[str]) -> str:
     """Return why no call of these tools can have the required arguments; empty if one of the tools can, or it is unknown."""
-    problems = [_of_tool(each, required) for name in names for each in tools.of(name, "")]
+    problems = [_tool_problem(each, required) for name in names for each in tools.of(name, "")]
     return problems[0] if problems and all(problems) else ""
 
 
-def _of_tool(declared: Declaration, args: Mapping[str, Template]) -> str:
+def _tool_problem(declared: Declaration, args: Mapping[str, Template]) -> str:
     for name, template in args.items():
-        if problem := _of_key(declared.schema, name, template, ()):
+        if problem := _key_problem(declared.schema, name, template, ()):
             return f"{show_name(declared.name)} {problem}"
     return ""
 
 
-def _of_key(schema: object, name: str, template: Template, path: tuple[str, ...]) -> str:
+def _key_problem(schema: object, name: str, template: Template, path: tuple[str, ...]) -> str:
     """Return what is wrong with one key of an object under `schema`."""
     if not isinstance(schema, Mapping) or not isinstance(schema.get("properties", {}), Mapping):
         return ""
     known = schema.get("properties", {})
     if name in known:
-        return _of_value(known[name], template, (*path, name))
+        return _value_problem(known[name], template, (*path, name))
     if is_open(schema) or template.fits(ABSENT):
         return ""
     return f"declares no argument {code_mark(_place((*path, name)))}.{did_you_mean(name, known)}"
 
 
-def _of_value(schema: object, template: Template, path: tuple[str, ...]) -> str:
+def _value_problem(schema: object, template: Template, path: tuple[str, ...]) -> str:
     if not isinstance(schema, Mapping) or schema.keys() & _UNSURE:
         return ""
     if isinstance(template, OneOf):
-        problems = [_of_value(schema, each, path) for each in template.options]
+        problems = [_value_problem(schema, each, path) for each in template.options]
         return problems[0] if all(problems) else ""
     if isinstance(template, Shape):
-        return _of_type(schema, ("object",), "an object", path) or _of_keys(schema, template.keys, path)
+        return _type_problem(schema, ("object",), "an object", path) or _keys_problem(
+            schema, template.keys, path
+        )
     if isinstance(template, Items):
-        return _of_type(schema, ("array",), "a list", path)
+        return _type_problem(schema, ("array",), "a list", path)
     if isinstance(template, MatchedValue):
-        return _of_matcher(schema, template, path)
-    return _of_plain(schema, template.source, path)
+        return _matcher_problem(schema, template, path)
+    return _plain_problem(schema, template.source, path)
 
 
-def _of_matcher(schema: Mapping[str, object], template: MatchedValue, path: tuple[str, ...]) -> str:
+def _matcher_problem(schema: Mapping[str, object], template: MatchedValue, path: tuple[str, ...]) -> str:
     matcher = template.matcher
     if isinstance(matcher, Exact | Subset) or (isinstance(matcher, Json) and not matcher.parse):
-        return _of_plain(schema, template.value, path)
+        return _plain_problem(schema, template.value, path)
     types: tuple[str, ...] = ()
     if isinstance(matcher, Pattern | Text | SameMoment):
         types = ("string",)
@@ -315,21 +317,21 @@ def _of_matcher(schema: Mapping[str, object], template: MatchedValue, path: tupl
         types = ("integer", "number", *(["string"] if matcher.read_text else []))
     elif isinstance(matcher, SameSet):
         types = ("array",)
-    return _of_type(schema, types, template.describe(), path) if types else ""
+    return _type_problem(schema, types, template.describe(), path) if types else ""
 
 
-def _of_plain(schema: Mapping[str, object], value: object, path: tuple[str, ...]) -> str:
+def _plain_problem(schema: Mapping[str, object], value: object, path: tuple[str, ...]) -> str:
     types = [name for name in _CLASSES if _is(value, name)]
-    if problem := _of_type(schema, types, show_value(value), path) or _of_enum(schema, value, path):
+    if problem := _type_problem(schema, types, show_value(value), path) or _enum_problem(schema, value, path):
         return problem
     if isinstance(value, Mapping):
-        return _of_keys(schema, {name: Plain(each) for name, each in value.items()}, path)
+        return _keys_problem(schema, {name: Plain(each) for name, each in value.items()}, path)
     if isinstance(value, list | tuple) and "items" in schema:
-        return next(filter(None, (_of_value(schema["items"], Plain(each), path) for each in value)), "")
+        return next(filter(None, (_value_problem(schema["items"], Plain(each), path) for each in value)), "")
     return ""
 
 
-def _of_enum(schema: Mapping[str, object], value: object, path: tuple[str, ...]) -> str:
+def _enum_problem(schema: Mapping[str, object], value: object, path: tuple[str, ...]) -> str:
     allowed = schema.get("enum", [schema["const"]] if "const" in schema else None)
     if not isinstance(allowed, list) or any(equal_json(each, value) for each in allowed):
         return ""
@@ -339,12 +341,14 @@ def _of_enum(schema: Mapping[str, object], value: object, path: tuple[str, ...])
     return f"declares {code_mark(_place(path))} as one of {choices}, not {show_value(value)}.{hint}"
 
 
-def _of_keys(schema: Mapping[str, object], keys: Mapping[str, Template], path: tuple[str, ...]) -> str:
-    problems = (_of_key(schema, name, template, path) for name, template in keys.items())
+def _keys_problem(schema: Mapping[str, object], keys: Mapping[str, Template], path: tuple[str, ...]) -> str:
+    problems = (_key_problem(schema, name, template, path) for name, template in keys.items())
     return next(filter(None, problems), "")
 
 
-def _of_type(schema: Mapping[str, object], types: Iterable[str], expected: str, path: tuple[str, ...]) -> str:
+def _type_problem(
+    schema: Mapping[str, object], types: Iterable[str], expected: str, path: tuple[str, ...]
+) -> str:
     """Return a problem if only values of these types fit, and none of the types is declared."""
     declared = schema.get("type")
     allowed = [declared] if isinstance(declared, str) else declared

@@ -102,7 +102,7 @@ def steps_of_turn(invocation: Invocation) -> list[AgentStep]:
     if isinstance(data, InvocationEvents):
         final = invocation.final_response
         events = enumerate(event for event in data.invocation_events if event.author.lower() != "user")
-        return [step for index, event in events for step in _of_event(event, index, final)]
+        return [step for index, event in events for step in _event_steps(event, index, final)]
     return [*_steps_of_older_form(invocation)] if isinstance(data, IntermediateData) else []
 
 
@@ -115,7 +115,7 @@ def _steps_of_older_form(invocation: Invocation) -> Iterator[AgentStep]:
         yield AgentStep(SAID, str(each), each.text, index)
 
 
-def _of_event(event: InvocationEvent, index: int, final: Content | None) -> Iterator[AgentStep]:
+def _event_steps(event: InvocationEvent, index: int, final: Content | None) -> Iterator[AgentStep]:
     # an event that answers and calls a (long-running) tool has the content of the final response
     is_final = event.content == final
     for part in (event.content and event.content.parts) or ():

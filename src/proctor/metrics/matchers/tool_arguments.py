@@ -148,7 +148,7 @@ def fits(path: Path, expected: object, actual: object, rules: Rules, equal: Equa
         )
     if isinstance(expected, list | tuple) and isinstance(actual, list | tuple):
         return len(expected) == len(actual) and all(
-            fits(_of_item(path, index, rules), *pair, rules, equal)
+            fits(_item_path(path, index, rules), *pair, rules, equal)
             for index, pair in enumerate(zip(expected, actual, strict=True))
         )
     return equal(expected, actual)
@@ -158,7 +158,7 @@ def _has_rule_below(path: Path, rules: Rules) -> bool:
     return any(len(each) > len(path) and each[: len(path)] == path for each in rules)
 
 
-def _of_item(path: Path, index: int, rules: Rules) -> Path:
+def _item_path(path: Path, index: int, rules: Rules) -> Path:
     """Return the path of a list's item: its own if a rule names it, else that of every item."""
     own = (*path, index)
     return own if own in rules or _has_rule_below(own, rules) else (*path, EVERY)

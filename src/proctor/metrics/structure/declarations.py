@@ -73,7 +73,7 @@ def tools_in(
     for each in filter(None, details):
         for name, agent in AppDetails.model_validate(each).agent_details.items():
             tools += read_declarations(agent.tool_declarations, agent=agent.name or name)
-    return _by_name(tools)
+    return _group_by_name(tools)
 
 
 def is_open(schema: Mapping[str, object]) -> bool:
@@ -84,7 +84,7 @@ def is_open(schema: Mapping[str, object]) -> bool:
     )
 
 
-def _by_name(declarations: Iterable[Declaration]) -> Tools:
+def _group_by_name(declarations: Iterable[Declaration]) -> Tools:
     """Group by name; of several declarations of an agent's tool, the first with a schema counts."""
     by_name: dict[str, list[Declaration]] = {}
     for each in declarations:

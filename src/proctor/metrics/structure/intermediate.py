@@ -133,7 +133,7 @@ class IntermediateResponseMatch:
             [self._similarity(expected_text, actual_text) for actual_text in actual]
             for expected_text in expected
         ]
-        pairs = _in_order(similarity) if self.criterion.order else _in_any_order(similarity)
+        pairs = _ordered_pairs(similarity) if self.criterion.order else _unordered_pairs(similarity)
         return [pair for pair in pairs if pair.similarity > 0]
 
     def _similarity(self, expected: IntermediateText, actual: IntermediateText) -> float:
@@ -144,7 +144,7 @@ class IntermediateResponseMatch:
         return 0.0 if self.criterion.text == "exact" else rouge_1(expected.text, actual.text).fmeasure
 
 
-def _in_order(similarity: Sequence[Sequence[float]]) -> list[Pair]:
+def _ordered_pairs(similarity: Sequence[Sequence[float]]) -> list[Pair]:
     """Return the pairs without crossings with the largest sum of similarities; of several solutions the earliest pairs."""
     rows, columns = len(similarity), len(similarity[0]) if similarity else 0
     best = [[0.0] * (columns + 1) for _ in range(rows + 1)]
@@ -164,7 +164,7 @@ def _in_order(similarity: Sequence[Sequence[float]]) -> list[Pair]:
     return pairs
 
 
-def _in_any_order(similarity: Sequence[Sequence[float]]) -> list[Pair]:
+def _unordered_pairs(similarity: Sequence[Sequence[float]]) -> list[Pair]:
     """Return the pairs with the largest sum of similarities."""
     costs = [[round((1 - each) * MICRO) for each in row] for row in similarity]
     return [Pair(i, j, similarity[i][j]) for i, j in assign(costs)]

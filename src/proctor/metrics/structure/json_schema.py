@@ -131,7 +131,7 @@ class Schema:
 
 
 @lru_cache(maxsize=1024)
-def _by_text(text: str, formats: bool, strict: bool) -> Schema:  # noqa: FBT001 - the key of the cache
+def _schema_of_text(text: str, formats: bool, strict: bool) -> Schema:  # noqa: FBT001 - the key of the cache
     return Schema(json.loads(text), formats=formats, strict=strict)
 
 
@@ -141,7 +141,7 @@ def schema_of(document: object, *, formats: bool = False, strict: bool = False) 
         text = json.dumps(document, allow_nan=False)
     except (TypeError, ValueError, RecursionError):
         raise CriterionError("it is not a JSON Schema: it contains values that are not JSON") from None
-    return _by_text(text, formats, strict)
+    return _schema_of_text(text, formats, strict)
 
 
 def _draft_of(document: object, jsonschema: ModuleType) -> type[Validator]:
@@ -187,7 +187,7 @@ def _place(path: Path) -> str:
     return text
 
 
-def _of_type(value: Any) -> str:
+def _type_name(value: Any) -> str:
     names = [value] if isinstance(value, str) else value
     return " or ".join(TYPE_WORDS.get(name, str(name)) for name in names)
 
@@ -197,7 +197,7 @@ def _plural(number: object, thing: str) -> str:
 
 
 _DESCRIPTIONS: Mapping[str, Callable[[Any], str]] = {
-    "type": _of_type,
+    "type": _type_name,
     "enum": lambda value: f"one of {', '.join(map(show_value, value))}",
     "const": show_value,
     "minimum": lambda value: f"at least {show_value(value)}",
@@ -260,7 +260,7 @@ def _nearest(error: ValidationError, nearest: ValidationError) -> str:
     if len(types) == len(error.validator_value) and all(
         isinstance(each, str) and error.instance.__class__ not in _CLASSES.get(each, ()) for each in types
     ):
-        return " or ".join(_of_type(each) for each in dict.fromkeys(types))
+        return " or ".join(_type_name(each) for each in dict.fromkeys(types))
     place = _place(tuple(nearest.path))
     describe = _DESCRIPTIONS.get(nearest.validator)
     expected = describe(nearest.validator_value) if describe else nearest.message

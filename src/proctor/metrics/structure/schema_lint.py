@@ -168,7 +168,7 @@ class SchemaProblems:
         if keyword in NOT_KEYWORDS:
             self.slips.append(f"{keyword_text} is not a keyword of JSON Schema: {NOT_KEYWORDS[keyword]}")
         elif keyword in self._checking - self._known:
-            self.slips.append(f"{keyword_text} {self._of_another_draft(keyword)}")
+            self.slips.append(f"{keyword_text} {self._draft_note(keyword)}")
         elif keyword not in self._known and keyword not in HARMLESS and not keyword.startswith("x-"):
             if hint := did_you_mean(keyword, self._known):
                 self.slips.append(f"{keyword_text} is not a keyword of JSON Schema.{hint}")
@@ -177,7 +177,7 @@ class SchemaProblems:
         if check := _CONTEXT.get(keyword):
             check(self, schema, keyword_text)
 
-    def _of_another_draft(self, keyword: str) -> str:
+    def _draft_note(self, keyword: str) -> str:
         instead = f"write {INSTEAD[keyword]}, or " if keyword in INSTEAD else ""
         return f"has no effect in {self._draft.rstrip('#')}: {instead}name the intended draft with `$schema`"
 

@@ -16,10 +16,10 @@ from proctor.metrics.text.normal_form import (
     normal_form,
 )
 from proctor.metrics.text.visible_text import (
-    as_seen,
     folded,
     is_blank,
     is_whole_character,
+    visible_form,
     with_flags_apart,
     without_invisible,
 )
@@ -111,9 +111,11 @@ class Contains(AnswerMetric[ContainsCriterion]):
         reason = "; ".join(sentences) or "the answer contains the expected texts and no forbidden ones"
         return Explanation(reason, {"checks": checks})
 
-    def _matches(self, texts: Expected, answer: str, visible: Callable[[str], str] = as_seen) -> list[bool]:
+    def _matches(
+        self, texts: Expected, answer: str, visible: Callable[[str], str] = visible_form
+    ) -> list[bool]:
         """Return for each text whether it is in the answer: unchanged, without invisible characters, or as `visible` returns it."""
-        views = [_as_it_is] if answer.isascii() else [_as_it_is, without_invisible, visible]
+        views = [_unchanged_text] if answer.isascii() else [_unchanged_text, without_invisible, visible]
         forms = [(view, self._form(view(answer))) for view in views]
         return [any(self._is_found(text, view, answer_form) for view, answer_form in forms) for text in texts]
 
@@ -121,7 +123,7 @@ class Contains(AnswerMetric[ContainsCriterion]):
         return self._is_in(self._form(text if text.isascii() else view(text)), answer_form) or (
             not text.isascii()
             and answer_form.isascii()
-            and self._is_in(self._form(as_seen(text)), answer_form)
+            and self._is_in(self._form(visible_form(text)), answer_form)
         )
 
     def _form(self, text: str) -> str:
@@ -140,7 +142,7 @@ class Contains(AnswerMetric[ContainsCriterion]):
         return alone and (text.isascii() or is_whole_character(part, text, start))
 
 
-def _as_it_is(text: str) -> str:
+def _unchanged_text(text: str) -> str:
     return text
 
 

@@ -6,7 +6,7 @@ from proctor.metrics.base import comparison_facts
 from proctor.metrics.reason_text import show_pair
 from proctor.metrics.text.answer import TURNS, AnswerMetric, Expected
 from proctor.metrics.text.normal_form import IGNORING, LooseTextCriterion, comparable
-from proctor.metrics.text.visible_text import as_seen
+from proctor.metrics.text.visible_text import visible_form
 from proctor.schema.results.score import Explanation, Score
 
 
@@ -63,9 +63,9 @@ class ExactMatch(AnswerMetric[LooseTextCriterion]):
         return [option for option in IGNORING if needed[option] and not getattr(self.criterion, option)]
 
     def _matches(self, expected: Expected, answer: str, criterion: LooseTextCriterion) -> bool:
-        answer_forms = comparable(answer, criterion), comparable(as_seen(answer), criterion)
+        answer_forms = comparable(answer, criterion), comparable(visible_form(answer), criterion)
         return any(
             answer_forms[0] == comparable(text, criterion)
-            or answer_forms[1] == comparable(as_seen(text), criterion)
+            or answer_forms[1] == comparable(visible_form(text), criterion)
             for text in expected
         )

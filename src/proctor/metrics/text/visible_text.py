@@ -46,7 +46,7 @@ def without_invisible(text: str) -> str:
     return text if text.isascii() else _INVISIBLE.sub("", text)
 
 
-def as_seen(text: str) -> str:
+def visible_form(text: str) -> str:
     """Return `text` as a person reads it: without invisible characters, and with plain letters and digits for other widths and fonts.
 
     Signs with a different meaning (², ½, ①) stay: 10² is not 102.

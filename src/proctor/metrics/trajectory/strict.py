@@ -63,7 +63,7 @@ class Strict(RelationMetric[StrictCriterion]):
 
     def compare(self, expected: Calls, actual: Calls) -> Score:
         """Compare two lists of calls in which each call is a separate step."""
-        return self._by_step([[call] for call in expected], [[call] for call in actual])
+        return self._score_by_step([[call] for call in expected], [[call] for call in actual])
 
     def explain(self, case: CaseView, score: MetricScore, index: int) -> Explanation:
         """Return which calls differ, or else which are in one step on one side only, or which message differs."""
@@ -95,9 +95,9 @@ class Strict(RelationMetric[StrictCriterion]):
                 return Score(reason=NO_MESSAGES, not_applicable=True)
             if [*map(_shape, expected_messages)] != [*map(_shape, actual_messages)]:
                 return Score(0.0)
-        return self._by_step(*_steps(expected, actual))
+        return self._score_by_step(*_steps(expected, actual))
 
-    def _by_step(self, expected: Steps, actual: Steps) -> Score:
+    def _score_by_step(self, expected: Steps, actual: Steps) -> Score:
         if [*map(len, expected)] != [*map(len, actual)]:
             return Score(0.0)
         scores = [self.all_paired(*each, size=len(each[0])) for each in zip(expected, actual, strict=True)]
@@ -108,7 +108,7 @@ class Strict(RelationMetric[StrictCriterion]):
         """Align as if the calls of a step had been made in the expected order."""
         order: list[int] = []
         for expected_step, actual_step in zip_longest(expected, actual, fillvalue=()):
-            order += [len(order) + place for place in self._by_expected(expected_step, actual_step)]
+            order += [len(order) + place for place in self._order_by_expected(expected_step, actual_step)]
         calls = [call for step in actual for call in step]
         alignment = align(
             [call for step in expected for call in step], [calls[i] for i in order], self.matching
@@ -118,7 +118,7 @@ class Strict(RelationMetric[StrictCriterion]):
                 step.actual_index = order[step.actual_index]
         return alignment
 
-    def _by_expected(self, expected: Calls, actual: Calls) -> list[int]:
+    def _order_by_expected(self, expected: Calls, actual: Calls) -> list[int]:
         """Return the positions of the actual calls in the order of their expected partners; those without one in actual order."""
         partners = most_pairs(
             len(expected), len(actual), lambda i, j: self.matching.same(expected[i], actual[j])

@@ -56,7 +56,7 @@ def _case_parts(counts: Mapping[Outcome, int], total: int, *, all_pass: bool) ->
         return [f"all {total:,} cases pass" if total > 1 else "the case passes", *skipped]
     parts = [text.format(n=counts[outcome]) for outcome, text in _SAYS.items() if counts.get(outcome)]
     if parts:
-        parts[0] = _of_total(parts[0], total)
+        parts[0] = _total_text(parts[0], total)
     return parts + skipped
 
 
@@ -85,7 +85,7 @@ _SAYS = {
 _SAYS_OF_ONE = {"fail": "fails", "inconclusive": "is inconclusive", "not run": "was not run"}
 
 
-def _of_total(text: str, total: int) -> str:
+def _total_text(text: str, total: int) -> str:
     number, _, rest = text.partition(" ")
     if total == 1:
         return f"the case {_SAYS_OF_ONE.get(rest, rest)}"

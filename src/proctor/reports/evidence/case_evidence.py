@@ -54,7 +54,7 @@ def evidence_of(
             add_turns(evidence, case)
         recorded = _recorded_trial(evidence, case.trials)
         add_simulator_facts(evidence, recorded, full=full)
-        _in_order(evidence, recorded)
+        _sort_turns(evidence, recorded)
     return visible_trials
 
 
@@ -133,8 +133,8 @@ def _add_metric(
     before = _block_count(sections)
     for turn, each in enumerate(score.per_invocation):
         if metric.judge(each).outcome in TELLING:
-            _extend(sections, turn, _of_turn(metric, each, limit, _blocks(sections, turn)))
-    _extend(sections, None, _of_trial(metric, score, limit, sections))
+            _extend(sections, turn, _turn_section(metric, each, limit, _blocks(sections, turn)))
+    _extend(sections, None, _trial_section(metric, score, limit, sections))
     reason = score.reason or metric.reason
     if reason and _block_count(sections) == before:
         _extend(sections, None, [Remark(metric.name, reason)])
@@ -153,7 +153,7 @@ def _blocks(sections: Iterable[Section], turn: int | None) -> list[EvidenceBlock
     return [block for section in sections if section.turn == turn for block in section.blocks]
 
 
-def _of_trial(
+def _trial_section(
     metric: MetricVerdict, score: MetricScore, limit: int | None, sections: Sequence[Section]
 ) -> list[EvidenceBlock]:
     """Return what one metric found in a trial as a whole; findings only if no turn has more precise ones.
@@ -178,7 +178,7 @@ def _metric_cause(metric: MetricVerdict, failure: Failure, of_turns: Iterable[Ev
     return replace(cause, what=f"{metric.name}: {cause.what}", error="" if is_known else cause.error)
 
 
-def _of_turn(
+def _turn_section(
     metric: MetricVerdict, score: Score, limit: int | None, earlier_blocks: Sequence[EvidenceBlock]
 ) -> Iterator[EvidenceBlock]:
     """Return what one metric found in a turn; if another metric has the same blocks, only the reason."""
@@ -267,7 +267,7 @@ def _recorded_trial(evidence: TrialEvidence, trials: Sequence[TrialResult]) -> T
     return result.trial if result is not None else None
 
 
-def _in_order(evidence: TrialEvidence, recorded: Trial | None) -> None:
+def _sort_turns(evidence: TrialEvidence, recorded: Trial | None) -> None:
     """Turns in their order with the user's words, then what concerns the trial as a whole."""
     evidence.sections.sort(key=lambda section: (section.turn is None, section.turn or 0))
     if not any(section.turn is not None for section in evidence.sections):

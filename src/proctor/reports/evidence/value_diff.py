@@ -101,12 +101,12 @@ def _members(
     # equal as JSON, and not for the metric: 1 and 1.0
     if all(same for same, _ in (*expected_members, *actual_members)):
         return None
-    return _in_brackets(expected_members, brackets, full=full), _in_brackets(
+    return _bracketed_pieces(expected_members, brackets, full=full), _bracketed_pieces(
         actual_members, brackets, full=full
     )
 
 
-def _in_brackets(members: _Members, brackets: str, *, full: bool) -> Pieces:
+def _bracketed_pieces(members: _Members, brackets: str, *, full: bool) -> Pieces:
     if not full and sum(len(piece.text) for _, pieces in members for piece in pieces) > LONGEST_VALUE:
         members = _without_alike(members)
     inside: Pieces = []

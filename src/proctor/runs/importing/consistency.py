@@ -128,7 +128,7 @@ def _contradiction(case: RecordedCase, reached: CaseVerdict | None) -> str:
     if not result.trials:
         return f"it is {result.outcome} without a trial"
     trials_passed = result.trials_passed
-    reason = _of_failures(result) if reached is None else next(_milder(result, reached), "")
+    reason = _failure_contradiction(result) if reached is None else next(_milder(result, reached), "")
     if case.passed is not None and case.passed != trials_passed:
         return reason or f"{case.passed} of its trials passed, and {trials_passed} are there as passed"
     return reason
@@ -175,7 +175,7 @@ def _made_error(name: str, recorded: MetricVerdict | TrialResult, reached: Outco
     return reason
 
 
-def _of_failures(case: CaseResult) -> str:
+def _failure_contradiction(case: CaseResult) -> str:
     """Return the contradiction in a case without deciding metrics, of which only the failures are known."""
     broken = any(trial.failure is not None or trial.outcome is Outcome.ERROR for trial in case.trials)
     return f"it is {case.outcome}, and a trial of it is an error" if broken and case.passed else ""

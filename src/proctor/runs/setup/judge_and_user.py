@@ -244,8 +244,8 @@ def find_user(name: str) -> str | Callable[..., Any]:
         raise not_recorded("user")
     if is_function(name):
         if (match := _FILE.fullmatch(name)) is not None:
-            return _in_file(Path(match["file"]), match["name"] or FUNCTION, name)
-        return _in_module(name.partition(":")[0], name)
+            return _function_of_file(Path(match["file"]), match["name"] or FUNCTION, name)
+        return _function_of_module(name.partition(":")[0], name)
     try:
         parse_name(name, MODELS.names())
     except UnknownNameError as problem:
@@ -265,7 +265,7 @@ def is_function(name: str) -> bool:
     return _FILE.fullmatch(name) is not None or (dotted is not None and _is_module(dotted["module"]))
 
 
-def _in_module(dotted: str, name: str) -> Callable[..., Any]:
+def _function_of_module(dotted: str, name: str) -> Callable[..., Any]:
     from proctor.agents.import_user_code import import_module_path
 
     with suppress(Exception):  # imports as agents are imported; `load_function` reports errors
@@ -286,7 +286,7 @@ def _is_module(dotted: str) -> bool:
         return False
 
 
-def _in_file(file: Path, name: str, reference: str) -> Callable[..., Any]:
+def _function_of_file(file: Path, name: str, reference: str) -> Callable[..., Any]:
     if not file.is_file():
         raise SetupError(f"user: there is no file {file}. {_FUNCTIONS}")
     from proctor.agents.import_user_code import import_folder

@@ -213,7 +213,7 @@ def _host(url: str) -> str:
 
 def _parse_body(body: bytes, kind: str, signal: str) -> dict[str, Any]:
     if kind == "application/x-protobuf":
-        return _of_protobuf(body, signal)
+        return _json_of_protobuf(body, signal)
     if kind != "application/json":
         raise RefusedRequest(415, f"expected application/json or application/x-protobuf, got {kind!r}")
     try:
@@ -228,7 +228,7 @@ def _parse_body(body: bytes, kind: str, signal: str) -> dict[str, Any]:
     return request
 
 
-def _of_protobuf(body: bytes, signal: str) -> dict[str, Any]:
+def _json_of_protobuf(body: bytes, signal: str) -> dict[str, Any]:
     """Return a request in protobuf as its JSON, with ids in hex.
 
     Raises:

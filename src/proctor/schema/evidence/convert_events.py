@@ -28,7 +28,7 @@ def to_invocations(events: Iterable[Event]) -> list[Invocation]:
     groups: dict[str, list[Event]] = {}
     for event in events:
         groups.setdefault(event.invocation_id, []).append(event)
-    return [_of_group(invocation_id, group) for invocation_id, group in groups.items()]
+    return [_invocation_of_group(invocation_id, group) for invocation_id, group in groups.items()]
 
 
 def invocation_of(
@@ -158,7 +158,7 @@ class RecordedInvocations(Sequence[Invocation]):
         return len(self._turns)
 
 
-def _of_group(invocation_id: str, events: Sequence[Event]) -> Invocation:
+def _invocation_of_group(invocation_id: str, events: Sequence[Event]) -> Invocation:
     user, time = Content(parts=[]), 0.0
     for event in events:
         if event.author.lower() == "user":

@@ -50,7 +50,7 @@ class Event(WireModel):
             event = new_event(WaitingEvent)  # as `waiting_event`, without the call
             put_recipe(event, ("text", author, len(text) if fits else -1, text))
             return event
-        return cls._of_part({"text": text}, "model", author=author, **fields)
+        return cls._event_of_part({"text": text}, "model", author=author, **fields)
 
     @classmethod
     def called(
@@ -69,7 +69,7 @@ class Event(WireModel):
             put_recipe(event, ("function_call", author, size, name, id, call_args.copy()))
             return event
         call = {"id": id, "name": name, "args": call_args}
-        return cls._of_part({"function_call": call}, "model", author=author, **fields)
+        return cls._event_of_part({"function_call": call}, "model", author=author, **fields)
 
     @classmethod
     def returned(
@@ -87,7 +87,7 @@ class Event(WireModel):
             put_recipe(event, ("function_response", author, size, name, id, response.copy()))
             return event
         answer = {"id": id, "name": name, "response": response}
-        return cls._of_part({"function_response": answer}, "user", author=author, **fields)
+        return cls._event_of_part({"function_response": answer}, "user", author=author, **fields)
 
     @classmethod
     def changed(cls, state_delta: dict[str, Any], *, author: str = "agent", **fields: Any) -> Event:
@@ -95,7 +95,7 @@ class Event(WireModel):
         return cls(author=author, state_delta=state_delta, **fields)
 
     @classmethod
-    def _of_part(cls, part: dict[str, Any], role: str, **fields: Any) -> Event:
+    def _event_of_part(cls, part: dict[str, Any], role: str, **fields: Any) -> Event:
         # one call of the validator for all nested values: agents emit thousands of events
         data = {**fields, "content": {"role": role, "parts": [part]}}
         event: Event = cls.__pydantic_validator__.validate_python(data)

@@ -185,13 +185,15 @@ def _per_invocation(
             {
                 "actual_invocation": plain(actual),
                 "expected_invocation": plain(expected) if expected else None,
-                "eval_metric_results": _of_turn(case, context, index, turn),
+                "eval_metric_results": _invocation_results(case, context, index, turn),
             }
         )
     return results
 
 
-def _of_turn(case: CaseResult, context: CaseContext, index: int, turn: int) -> list[dict[str, Any]]:
+def _invocation_results(
+    case: CaseResult, context: CaseContext, index: int, turn: int
+) -> list[dict[str, Any]]:
     results = []
     for metric in case.metrics.values():
         score = metric.per_trial[index] if index < len(metric.per_trial) else None

@@ -353,7 +353,7 @@ class FaultRates:
             for failure in _earlier(trial):
                 self._take(Outcome.ERROR, failure)
             self._take(trial.outcome, trial.failure)
-            self.kinds.update(fault.kind for one in trial.earlier for fault in _by_rules(one))
+            self.kinds.update(fault.kind for one in trial.earlier for fault in _rule_faults(one))
             self.kinds.update(fault.kind for fault in user_faults(case, place))
 
     def _take(self, outcome: Outcome, failure: Failure | None) -> None:
@@ -381,14 +381,14 @@ def user_faults(case: CaseResult, place: int) -> list[UserFault]:
     """Return the simulated user's faults in the trial at `place` and its earlier attempts: by rules, then by judges."""
     if not case.is_played:
         return []
-    faults = _by_rules(case.trials[place])
+    faults = _rule_faults(case.trials[place])
     for metric in case.metrics.values():
         score = metric.per_trial[place] if place < len(metric.per_trial) else None
         faults += faults_in(score.details) if score is not None else []
     return faults
 
 
-def _by_rules(trial: TrialResult) -> list[UserFault]:
+def _rule_faults(trial: TrialResult) -> list[UserFault]:
     """Return the faults that rules detected in a trial and in the attempts within its evidence."""
     data: dict[str, Any] = trial.evidence_data() or {}
     simulated_users = [one.get("played_user") or {} for one in (*(data.get("attempts") or ()), data)]

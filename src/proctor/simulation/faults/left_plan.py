@@ -100,7 +100,7 @@ def left_plan(conversation: UserConversation) -> Iterator[UserFault]:
 def _out_of_role(text: str, known: Callable[[], str]) -> str:
     for pattern, why in _PATTERNS:
         match = pattern.search(text)
-        if match is not None and not _in_plan(match[0], known()):
+        if match is not None and not _may_name_subject(match[0], known()):
             return f"it {why}: {match[0]!r}"
     if (match := _PLACEHOLDER.search(text)) is not None and match[0] not in known():
         return f"it left a placeholder in its message: {match[0]!r}"
@@ -111,7 +111,7 @@ def _out_of_role(text: str, known: Callable[[], str]) -> str:
     return ""
 
 
-def _in_plan(phrase: str, known: str) -> bool:
+def _may_name_subject(phrase: str, known: str) -> bool:
     """Whether the phrase may belong to the subject of the plan, such as a phone plan or a script."""
     if normalize(phrase) in normalize(known):
         return True

@@ -263,8 +263,8 @@ class Review:
                 root=self._root,
             )
         except SetupProblems as problems:
-            return [], refusals | _by_case(problems.problems)
-        return blessings, refusals | _by_case(chain.from_iterable(one.refused for one in blessings))
+            return [], refusals | _problems_by_case(problems.problems)
+        return blessings, refusals | _problems_by_case(chain.from_iterable(one.refused for one in blessings))
 
     def _outside_root(self, cases: Sequence[PlannedCase]) -> dict[str, SetupError]:
         outside = {name: self._refuse_outside(name) for name in {case.eval_set_id for case in cases}}
@@ -309,7 +309,7 @@ def _refusal_fields(why: SetupError) -> dict[str, object]:
     return fields
 
 
-def _by_case(problems: Iterable[SetupError]) -> dict[str, SetupError]:
+def _problems_by_case(problems: Iterable[SetupError]) -> dict[str, SetupError]:
     """Return problems by the case that they concern; those of a whole file by their text."""
     return {one.case if isinstance(one, RefusedCase) else str(one): one for one in problems}
 

@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 import { useAddress } from "../../app/address";
 import { useTitle } from "../../components/text/title";
 import { useData, useAvailable, useSource } from "../../data/queries";
-import type { ComparisonPage, RunsPage, Sided } from "../../data/types";
+import type { ComparisonPage, RunsPage, ComparedRunPart } from "../../data/types";
 import { CopyLine, CopyMarkdown } from "../../components/text/Copy";
 import { Empty } from "../../components/feedback/Empty";
 import { ErrorNote } from "../../components/feedback/ErrorNote";
@@ -159,13 +159,13 @@ function Questions({ page }: { page: ComparisonPage }) {
 }
 
 /** The agent, with its commit if the commits differ, otherwise with its run. `travel@4f2c91a`. */
-function name(side: Sided, other: Sided): string {
+function name(side: ComparedRunPart, other: ComparedRunPart): string {
   const differs = side.commit && other.commit && side.commit !== other.commit;
   if (side.baseline) return side.baseline;
   return `${side.agent}@${differs ? shortCommit(side.commit) : side.short}`;
 }
 
-function Side({ word, side }: { word: string; side: Sided }) {
+function Side({ word, side }: { word: string; side: ComparedRunPart }) {
   const trials = side.num_runs > 1 ? ` × ${side.num_runs} trials` : "";
   return (
     <li>

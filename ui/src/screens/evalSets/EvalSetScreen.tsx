@@ -3,7 +3,7 @@ import { useLocation, useParams } from "wouter";
 import { useAddress } from "../../app/address";
 import { useTitle } from "../../components/text/title";
 import { pathOf, useChange, useData } from "../../data/queries";
-import type { EvalCaseList, EvalCaseRow, EvalSetPage, SetMade } from "../../data/types";
+import type { EvalCaseList, EvalCaseRow, EvalSetPage, CreatedSet } from "../../data/types";
 import { Button } from "../../components/forms/Button";
 import { CopyLine } from "../../components/text/Copy";
 import { Empty } from "../../components/feedback/Empty";
@@ -113,7 +113,7 @@ function Head({ page }: { page: EvalSetPage }) {
 
 function Migrate({ page, to }: { page: EvalSetPage; to: string }) {
   const [, navigate] = useLocation();
-  const change = useChange<SetMade>(["/api/eval-sets"]);
+  const change = useChange<CreatedSet>(["/api/eval-sets"]);
   const path = `/api/eval-sets/${encodeURIComponent(page.id)}/migrate`;
   return (
     <div className={`row ${styles.migrate}`}>

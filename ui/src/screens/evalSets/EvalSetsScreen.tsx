@@ -3,7 +3,7 @@ import { useLocation } from "wouter";
 import { useAddress } from "../../app/address";
 import { useTitle } from "../../components/text/title";
 import { useChange, useData } from "../../data/queries";
-import type { EvalSetList, EvalSetRow, SetMade } from "../../data/types";
+import type { EvalSetList, EvalSetRow, CreatedSet } from "../../data/types";
 import { Breakable } from "../../components/text/Breakable";
 import { Button } from "../../components/forms/Button";
 import { Dialog } from "../../components/forms/Dialog";
@@ -85,7 +85,7 @@ export function EvalSetsScreen() {
 function NewSetDialog({ open, close, folders }: { open: boolean; close: () => void; folders: readonly string[] }) {
   const [, navigate] = useLocation();
   const [form, setForm] = useState({ name: "", folder: "", form: "json" });
-  const change = useChange<SetMade>(["/api/eval-sets"]);
+  const change = useChange<CreatedSet>(["/api/eval-sets"]);
   const make = (): void => change.mutate({ method: "POST", path: "/api/eval-sets", body: form }, { onSuccess: ({ body }) => navigate(setAddress(body.id)) });
   const foot = (
     <Button look="first" busy={change.isPending} disabled={!form.name} onClick={make}>

@@ -123,11 +123,11 @@ def part_of(fields: Json) -> tuple[Part | None, bool]:
     if isinstance(text := fields.get("text"), str):
         return Part(text=text, thought=True if metadata.get("thought") else None), False
     if "data" in fields:
-        return _of_data(fields["data"], metadata), bool(metadata.get("is_long_running"))
-    return _of_file(fields), False
+        return _data_part(fields["data"], metadata), bool(metadata.get("is_long_running"))
+    return _file_part(fields), False
 
 
-def _of_file(fields: JsonObject) -> Part | None:
+def _file_part(fields: JsonObject) -> Part | None:
     file = inner if isinstance(inner := fields.get("file"), dict) else fields  # 1.0 has its fields at the top
     kind = file.get("mediaType") or file.get("mimeType")
     if raw := file.get("raw") or file.get("bytes"):
@@ -137,7 +137,7 @@ def _of_file(fields: JsonObject) -> Part | None:
     return None
 
 
-def _of_data(data: Json, metadata: Mapping[str, Json]) -> Part:
+def _data_part(data: Json, metadata: Mapping[str, Json]) -> Part:
     data = whole(data)
     if metadata.get("type") in _ADK_PARTS:
         return Part.model_validate({metadata["type"]: data})

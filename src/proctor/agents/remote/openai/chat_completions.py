@@ -206,7 +206,7 @@ def completion_events(completion: ChatCompletion) -> Iterator[Event]:
         AgentError: the arguments of a call are no JSON object.
     """
     names = {call.id: call.name for message in completion.messages for call in message.calls}
-    events = [event for message in completion.messages for event in _of_message(message, names)]
+    events = [event for message in completion.messages for event in _message_events(message, names)]
     if completion.state_delta:
         changed = Event.changed(completion.state_delta, author=completion.messages[-1].author)
         events.insert(max(0, len(events) - 1), changed)
@@ -233,7 +233,7 @@ def _incomplete_reason(finish: str) -> str | None:
     )
 
 
-def _of_message(message: CompletionMessage, names: Mapping[str | None, str]) -> Iterator[Event]:
+def _message_events(message: CompletionMessage, names: Mapping[str | None, str]) -> Iterator[Event]:
     if message.role == "tool":
         name = names.get(message.answers) or "unknown"
         yield Event.returned(

@@ -101,21 +101,23 @@ def _new_criteria(written: Mapping[str, Any], cases: Sequence[AuditedCase]) -> I
         *(Candidate(reader_of(key), 1.0) for key in sorted(expected_keys)),
         Candidate(TRAJECTORY, 1.0, _CALLS, note=_NO_OTHER_CALL, least_share=0.5),
         Candidate("numeric_match", 1.0, _TEXT, note="all numbers of the reference must be stated"),
-        *_of_intermediate_responses(cases),
-        *_of_fixed_answers([answer for case in cases for answer in case.recording.answers if answer.strip()]),
-        *_of_only_case(cases),
+        *_intermediate_candidates(cases),
+        *_fixed_answer_candidates(
+            [answer for case in cases for answer in case.recording.answers if answer.strip()]
+        ),
+        *_only_case_candidates(cases),
     ]
     yield from (each for each in new if each.metric not in written)
 
 
-def _of_intermediate_responses(cases: Sequence[AuditedCase]) -> Iterator[Candidate]:
+def _intermediate_candidates(cases: Sequence[AuditedCase]) -> Iterator[Candidate]:
     """Yield that the texts before the final responses are compared, if cases record some."""
     if any(map(texts_before_answer, (turn for case in cases for turn in case.recording.turns))):
         note = "an intermediate response in other words fails"
         yield Candidate("intermediate_response_match", 1.0, _TEXT, cost=1, note=note)
 
 
-def _of_fixed_answers(answers: Sequence[str]) -> Iterator[Candidate]:
+def _fixed_answer_candidates(answers: Sequence[str]) -> Iterator[Candidate]:
     """Yield criteria for answers whose form or wording is fixed."""
     if answers and all(map(_is_json, answers)):
         yield Candidate("json_equal", 1.0, _TEXT)
@@ -124,7 +126,7 @@ def _of_fixed_answers(answers: Sequence[str]) -> Iterator[Candidate]:
         yield Candidate("exact_match", 1.0, _TEXT, cost=2, note=note)
 
 
-def _of_only_case(cases: Sequence[AuditedCase]) -> Iterator[Candidate]:
+def _only_case_candidates(cases: Sequence[AuditedCase]) -> Iterator[Candidate]:
     """Yield the facts of the only case: what the criterion expects applies to every case."""
     if len(cases) == 1 and (facts := _facts(cases[0])):
         turns = {"turns": "last"} if len(cases[0].recording.turns) > 1 else {}

@@ -87,15 +87,15 @@ class _Search:
     async def proposals(self) -> AsyncIterator[Proposal]:
         """Yield changes until nothing is left that any of them catches."""
         if self._left:
-            async for proposal in self._of_config():
+            async for proposal in self._config_proposals():
                 yield proposal
             for number in range(len(self._cases)):
-                async for proposal in self._of_case(number):
+                async for proposal in self._case_proposals(number):
                     yield proposal
 
     # --- The config ---------------------------------------------------------------------------------------------------
 
-    async def _of_config(self) -> AsyncIterator[Proposal]:
+    async def _config_proposals(self) -> AsyncIterator[Proposal]:
         caught = {
             candidate: keys
             for each in candidates_for(self._config, self._cases)
@@ -205,7 +205,7 @@ class _Search:
 
     # --- One case -----------------------------------------------------------------------------------------------------
 
-    async def _of_case(self, number: int) -> AsyncIterator[Proposal]:
+    async def _case_proposals(self, number: int) -> AsyncIterator[Proposal]:
         """Propose that a case states its calls or its final state, if faults of these are left in it."""
         case = self._cases[number]
         for change in _CASE_CHANGES:

@@ -117,7 +117,7 @@ class MajorityVotePerInvocationResultsAggregator(PerInvocationResultsAggregator)
         self, per_invocation_samples: list[PerInvocationResult], threshold: float
     ) -> PerInvocationResult:
         """Return the result of the invocation, with the first rationale of the side that won."""
-        winners = [_majority(scores) for scores in _by_rubric(per_invocation_samples).values()]
+        winners = [_majority(scores) for scores in _scores_by_rubric(per_invocation_samples).values()]
         overall = get_average_rubric_score(winners)
         return PerInvocationResult(
             actual_invocation=per_invocation_samples[0].actual_invocation,
@@ -128,7 +128,7 @@ class MajorityVotePerInvocationResultsAggregator(PerInvocationResultsAggregator)
         )
 
 
-def _by_rubric(results: Iterable[PerInvocationResult]) -> dict[str, list[RubricScore]]:
+def _scores_by_rubric(results: Iterable[PerInvocationResult]) -> dict[str, list[RubricScore]]:
     """Return the scores of each rubric, in the order in which rubrics first appear."""
     by_rubric: dict[str, list[RubricScore]] = {}
     for result in results:
@@ -162,7 +162,7 @@ class MeanInvocationResultsSummarizer(InvocationResultsSummarizer):
         self, per_invocation_results: list[PerInvocationResult], threshold: float
     ) -> EvaluationResult:
         """Return the result of the conversation."""
-        by_rubric = _by_rubric(per_invocation_results)
+        by_rubric = _scores_by_rubric(per_invocation_results)
         overall = get_average_rubric_score([one for scores in by_rubric.values() for one in scores])
         return EvaluationResult(
             overall_score=overall,

@@ -181,7 +181,7 @@ class RubricMetric(LlmJudgeMetric[RubricsBasedCriterion]):
         """Ask about each turn with rubrics; a turn without any is not applicable."""
         if not case.actual:
             return MetricScore(reason=NO_TURNS, not_applicable=True)
-        lists = self._of_turns(case)
+        lists = self._rubrics_of_turns(case)
         turns = [index for index, rubrics in enumerate(lists) if rubrics]
         questions = [self._question(case, index, lists[index]) for index in turns]
         outcomes = dict(zip(turns, await self._ask(questions, checklist_is_final), strict=True))
@@ -202,13 +202,13 @@ class RubricMetric(LlmJudgeMetric[RubricsBasedCriterion]):
     def _passages(self, case: CaseView, index: int) -> Iterable[Passage]:
         """Return what the judge sees, without the rubrics."""
 
-    def _of_turns(self, case: CaseView) -> list[list[LocatedRubric]]:
-        lists = [self._of_turn(case, index) for index in range(len(case.actual))]
+    def _rubrics_of_turns(self, case: CaseView) -> list[list[LocatedRubric]]:
+        lists = [self._rubrics_of_turn(case, index) for index in range(len(case.actual))]
         if not any(lists):
             raise MetricError(f"there are no rubrics of type {self.rubric_type} for any turn")
         return lists
 
-    def _of_turn(self, case: CaseView, index: int) -> list[LocatedRubric]:
+    def _rubrics_of_turn(self, case: CaseView, index: int) -> list[LocatedRubric]:
         """Return the rubrics of a turn: from the criterion, the case, and the turn as recorded and as made."""
         own: dict[tuple[str, str | None], Rubric] = {}
         for turns in (case.expected or case.opening, case.actual):

@@ -29,8 +29,8 @@ class RubricTrajectory(RubricMetric):
     def _lists(self, case: EvalCase) -> list[list[LocatedRubric]]:
         return super()._lists(case)[-1:]
 
-    def _of_turn(self, case: CaseView, index: int) -> list[LocatedRubric]:
-        return super()._of_turn(case, index) if index == len(case.actual) - 1 else []
+    def _rubrics_of_turn(self, case: CaseView, index: int) -> list[LocatedRubric]:
+        return super()._rubrics_of_turn(case, index) if index == len(case.actual) - 1 else []
 
     def _passages(self, case: CaseView, index: int) -> Iterator[Passage]:
         yield from agents_of(case.actual)

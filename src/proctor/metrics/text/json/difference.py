@@ -55,14 +55,16 @@ class Difference:
 def json_differences(expected: object, actual: object, rules: Rules, path: str = "$") -> Iterator[Difference]:
     """Yield every place at which `actual` differs from `expected`; nothing if they are equal."""
     if isinstance(expected, Mapping) and isinstance(actual, Mapping):
-        yield from _of_objects(expected, actual, rules, path)
+        yield from _object_differences(expected, actual, rules, path)
     elif isinstance(expected, list) and isinstance(actual, list):
-        yield from (_of_bags if rules.ignore_order else _of_lists)(expected, actual, rules, path)
+        yield from (_bag_differences if rules.ignore_order else _list_differences)(
+            expected, actual, rules, path
+        )
     elif not _same(expected, actual, rules):
         yield Difference(path, "differs", expected, actual)
 
 
-def _of_objects(
+def _object_differences(
     expected: Mapping[str, object], actual: Mapping[str, object], rules: Rules, path: str
 ) -> Iterator[Difference]:
     for name, value in expected.items():
@@ -83,7 +85,7 @@ def _member(path: str, name: str) -> str:
     return f"{path}.{name}" if name.isidentifier() else f"{path}[{name!r}]"
 
 
-def _of_lists(
+def _list_differences(
     expected: Sequence[object], actual: Sequence[object], rules: Rules, path: str
 ) -> Iterator[Difference]:
     for index, (expected_item, actual_item) in enumerate(zip(expected, actual, strict=False)):
@@ -94,7 +96,7 @@ def _of_lists(
         yield Difference(f"{path}[{index}]", "extra", actual=actual[index])
 
 
-def _of_bags(
+def _bag_differences(
     expected: Sequence[object], actual: Sequence[object], rules: Rules, path: str
 ) -> Iterator[Difference]:
     pairs = _pairs(expected, actual, rules)

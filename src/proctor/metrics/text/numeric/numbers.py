@@ -160,7 +160,9 @@ def _figures_at(place: re.Match[str], text: str, decimal: DecimalSign) -> Iterat
         yield _grouped_by_blanks(place, text, decimal)
     elif kind == "exponent":
         (mantissa,) = read_run(f"{place['mantissa']}e{place['exponent']}", decimal)
-        yield _in_context(mantissa._replace(text=place[0]), text, place.start(), place.end(), first=True)
+        yield _number_in_context(
+            mantissa._replace(text=place[0]), text, place.start(), place.end(), first=True
+        )
     elif kind == "power" and (ten := _POWER_OF_TEN.fullmatch(place[0])):
         yield NumberText(place[0], Decimal(f"1e{ten[1]}"))
     else:
@@ -177,10 +179,12 @@ def _read_run(place: re.Match[str], text: str, decimal: DecimalSign) -> Iterator
     figures = [*read_run(run, decimal)]
     for index, figure in enumerate(figures):
         end = place.end() if index == len(figures) - 1 else None
-        yield _in_context(figure, text, start, end, first=index == 0)
+        yield _number_in_context(figure, text, start, end, first=index == 0)
 
 
-def _in_context(figure: NumberText, text: str, start: int, end: int | None, *, first: bool) -> NumberText:
+def _number_in_context(
+    figure: NumberText, text: str, start: int, end: int | None, *, first: bool
+) -> NumberText:
     """Return a number with its sign; without value if its context leaves that open."""
     if figure.value is None:
         return figure
@@ -202,7 +206,7 @@ def _grouped_by_blanks(place: re.Match[str], text: str, decimal: DecimalSign) ->
     if not any(group.startswith("0") and len(group) == 3 for group in groups[1:]):
         return NumberText(place[0], None, PAIRED)
     (figure,) = read_run(place[0].replace(" ", "_"), decimal)
-    return _in_context(figure._replace(text=place[0]), text, place.start(), place.end(), first=True)
+    return _number_in_context(figure._replace(text=place[0]), text, place.start(), place.end(), first=True)
 
 
 # --- normalisation of the text ---
@@ -216,7 +220,7 @@ def _plain(text: str, decimal: DecimalSign) -> str:
     text = "".join(each for each in normalize("NFC", text) if category(each) != "Cf")
     text = _VULGAR.sub(lambda match: _fraction(match, decimal), text)
     text = _RAISED.sub(lambda match: f"^{match[0].translate(_LOWERED)}", text)
-    text = _DIGITS.sub(_in_ascii, text)
+    text = _DIGITS.sub(_ascii_digits, text)
     text = _MINUS_AND_BLANK.sub("-", text)
     arabic = {0x066B: decimal, 0x066C: "," if decimal == "." else "."}
     return text.translate(_WIDE | arabic)
@@ -226,7 +230,7 @@ def _swap_signs(text: str, decimal: DecimalSign) -> str:
     return text.translate({ord("."): ",", ord(","): "."}) if decimal == "," else text
 
 
-def _in_ascii(match: re.Match[str]) -> str:
+def _ascii_digits(match: re.Match[str]) -> str:
     """Convert digits of one script; a number with digits of several scripts is unchanged."""
     scripts = {ord(each) - digit_of(each) for each in match[0]}
     return "".join(str(digit_of(each)) for each in match[0]) if len(scripts) == 1 else match[0]

@@ -12,7 +12,7 @@ from proctor.reports.content.text_blocks import DiffPiece
 from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.run_result import CaseResult
 from proctor.schema.results.score import Outcome
-from proctor.web.pages.analysis.comparison import Sided
+from proctor.web.pages.analysis.comparison import ComparedRunPart
 from proctor.web.pages.base import copy_fields
 from proctor.web.pages.case.page_parts import MarkedText, marked_pieces, text_difference
 
@@ -20,7 +20,7 @@ from proctor.web.pages.case.page_parts import MarkedText, marked_pieces, text_di
 class PairSide(PageModel):
     """The trial of one of the runs."""
 
-    run: Sided
+    run: ComparedRunPart
     position: int
     """The position of the case in its run."""
     number: int | None
@@ -73,7 +73,7 @@ class PairPage(PageModel):
 
 def pair_page(
     divergence: CaseDiff,
-    sides: tuple[Sided, Sided],
+    sides: tuple[ComparedRunPart, ComparedRunPart],
     cases: tuple[CaseResult, CaseResult],
     places: tuple[int, int],
     store: str = "",

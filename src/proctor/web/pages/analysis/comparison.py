@@ -36,7 +36,7 @@ CasePlaces = Mapping[str, int]
 """The position of each case in its run, by `set/case`."""
 
 
-class Sided(PageModel):
+class ComparedRunPart(PageModel):
     """One of the two runs."""
 
     run_id: str
@@ -166,8 +166,8 @@ class ComparisonPage(PageModel):
     exit_code: int
     """The exit code of `proctor compare`."""
     sentence: str
-    base: Sided
-    candidate: Sided
+    base: ComparedRunPart
+    candidate: ComparedRunPart
     margin: float
     confidence: float
     on_these_cases: str
@@ -203,7 +203,10 @@ class ComparisonPage(PageModel):
 
 
 def comparison_page(
-    comparison: Comparison, sides: tuple[Sided, Sided], places: tuple[CasePlaces, CasePlaces], store: str = ""
+    comparison: Comparison,
+    sides: tuple[ComparedRunPart, ComparedRunPart],
+    places: tuple[CasePlaces, CasePlaces],
+    store: str = "",
 ) -> ComparisonPage:
     """Return the page of a comparison.
 
@@ -254,10 +257,12 @@ def difference_lines(differences: Sequence[RunDifference]) -> list[UnlikeLine]:
     return [copy_fields(UnlikeLine, difference) for difference in differences]
 
 
-def comparison_side(run: ComparedRun, short: str | None, commit: str | None, *, baseline: str = "") -> Sided:
+def comparison_side(
+    run: ComparedRun, short: str | None, commit: str | None, *, baseline: str = ""
+) -> ComparedRunPart:
     """Return one of the runs; `short`: the beginning of its id (`None`: it is not in the store), `commit`: its agent's."""
     return copy_fields(
-        Sided, run,
+        ComparedRunPart, run,
         short=short or run.run_id[:SHORTEST], baseline=baseline, kept=short is not None, commit=commit,
     )  # fmt: skip
 
@@ -316,7 +321,7 @@ def _markdown(comparison: Comparison) -> str:
     return text.getvalue()
 
 
-def _command(comparison: Comparison, sides: tuple[Sided, Sided]) -> str:
+def _command(comparison: Comparison, sides: tuple[ComparedRunPart, ComparedRunPart]) -> str:
     margin = ["--margin", f"{comparison.margin:g}"] if comparison.margin != _MARGIN else []
     base, candidate = sides
     names = ["--baseline", base.baseline, candidate.short] if base.baseline else [base.short, candidate.short]

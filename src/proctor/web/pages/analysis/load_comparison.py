@@ -25,8 +25,8 @@ from proctor.web.pages.analysis.comparison import (
     BaselinesPage,
     CasePlaces,
     ChangedLine,
+    ComparedRunPart,
     ComparisonPage,
-    Sided,
     comparison_page,
     comparison_side,
 )
@@ -136,7 +136,7 @@ def _places(store: Store, run_id: str, names: set[str]) -> CasePlaces:
     return positions
 
 
-def _side(store: Store, run: ComparedRun, short: dict[str, str], baseline: str = "") -> Sided:
+def _side(store: Store, run: ComparedRun, short: dict[str, str], baseline: str = "") -> ComparedRunPart:
     commit = store.manifest(run.run_id).agent.commit if run.run_id in short else None
     return comparison_side(run, short.get(run.run_id), commit, baseline=baseline)
 
@@ -167,7 +167,7 @@ class _RunPair:
     """Two runs, to show their cases side by side."""
 
     runs: tuple[RunResult, RunResult]
-    sides: tuple[Sided, Sided]
+    sides: tuple[ComparedRunPart, ComparedRunPart]
     store: str
     """The option that names the store in a command."""
 

@@ -45,7 +45,7 @@ def spans_page(run_id: str, position: int, number: int, trial: Trial | None) -> 
             note="The evidence of this trial was not stored.", spans=[], agents=[],
         )  # fmt: skip
     origin = trial.started_at or next((turn.started_at for turn in trial.turns if turn.started_at), 0.0)
-    spans = [span for index, turn in enumerate(trial.turns) for span in _of_turn(index, turn, origin)]
+    spans = [span for index, turn in enumerate(trial.turns) for span in _turn_spans(index, turn, origin)]
     return SpansPage(
         run_id=run_id,
         position=position,
@@ -63,7 +63,7 @@ def _length(trial: Trial, spans: Sequence[SpanPart]) -> float | None:
     return max([trial.duration, *ends]) or None
 
 
-def _of_turn(index: int, turn: Turn, origin: float) -> Iterator[SpanPart]:
+def _turn_spans(index: int, turn: Turn, origin: float) -> Iterator[SpanPart]:
     waterfall = _Waterfall(index, turn, origin)
     if has_spans(turn):
         yield waterfall.head()

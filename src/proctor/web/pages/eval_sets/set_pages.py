@@ -289,7 +289,7 @@ class EvalCaseList(PageModel):
     total: int
 
 
-class SetMade(PageModel):
+class CreatedSet(PageModel):
     """A new set."""
 
     id: str

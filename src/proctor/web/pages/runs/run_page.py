@@ -356,8 +356,8 @@ def run_page(
         created_at=entry.run.created_at,
         failure=run.failure.cause if run.failure else "",
         cases=len(run.cases),
-        counts=_in_order(run.counts),
-        trials=_in_order(trials),
+        counts=_counts_in_order(run.counts),
+        trials=_counts_in_order(trials),
         planned_trials=max(trials.total(), sum(one.cases * one.num_runs for one in run.sets)),
         pass_rate=passed_share(summary.rate_of_run(run)),
         flaky=repeats.flaky,
@@ -378,7 +378,7 @@ def run_page(
     )
 
 
-def _in_order(counts: Mapping[Outcome, int]) -> dict[Outcome, int]:
+def _counts_in_order(counts: Mapping[Outcome, int]) -> dict[Outcome, int]:
     return {outcome: counts[outcome] for outcome in Outcome if counts.get(outcome)}
 
 

@@ -38,17 +38,17 @@ def apps_of(agents: Path | None, root: Path) -> dict[str, App]:
     Without `agents` the apps are those of the project's settings, else the folders in the project's root.
     """
     if agents is None:
-        return _named_by_settings(root) or _in_folder(root)
+        return _named_by_settings(root) or _apps_in_folder(root)
     folder = agents.absolute()
     single = _single_app(folder) if not folder.is_dir() or is_app(folder) else {}
-    return single or _in_folder(folder)
+    return single or _apps_in_folder(folder)
 
 
 def is_app(folder: Path) -> bool:
     """Return whether a folder is an agent's. A folder that contains agents and an `__init__.py` is not."""
     if not any((folder / mark).is_file() for mark in _MARKS):
         return False
-    return (folder / "agent.py").is_file() or (folder / CONFIG_FILE).is_file() or not _in_folder(folder)
+    return (folder / "agent.py").is_file() or (folder / CONFIG_FILE).is_file() or not _apps_in_folder(folder)
 
 
 def _single_app(folder: Path) -> dict[str, App]:
@@ -57,7 +57,7 @@ def _single_app(folder: Path) -> dict[str, App]:
     return {home.name: App(home.name, home, str(folder))} if folder.exists() else {}
 
 
-def _in_folder(folder: Path) -> dict[str, App]:
+def _apps_in_folder(folder: Path) -> dict[str, App]:
     if not folder.is_dir():
         return {}
     names = sorted(entry.name for entry in folder.iterdir() if entry.is_dir() and _may_be_app(entry.name))

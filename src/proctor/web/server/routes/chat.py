@@ -155,7 +155,7 @@ async def undo_turn(chats: ChatsDep, chat: str) -> EventResponse:
 
 
 @router.post("/chats/{chat}/again", responses=_SSE, response_class=EventResponse)
-async def say_again(chats: ChatsDep, chat: str) -> EventResponse:
+async def repeat_conversation(chats: ChatsDep, chat: str) -> EventResponse:
     """Send all messages again in a new session, after an answer that failed or was stopped."""
     return await _replay(chats, chat, without_last=False)
 

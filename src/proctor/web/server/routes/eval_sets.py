@@ -26,13 +26,13 @@ from proctor.web.pages.eval_sets.set_pages import (
     CasePreview,
     CaseRemoved,
     CaseSaved,
+    CreatedSet,
     EvalCaseList,
     EvalCasePage,
     EvalSetHead,
     EvalSetList,
     EvalSetPage,
     EvalSetText,
-    SetMade,
     diff_lines,
 )
 from proctor.web.server.context import ContextDep
@@ -78,7 +78,7 @@ class CaseVersion(PageModel):
     version: str
 
 
-class CasesChosen(PageModel):
+class SelectedCases(PageModel):
     """Several cases of one set."""
 
     cases: Annotated[list[CaseVersion], Field(min_length=1, max_length=100_000)]
@@ -161,15 +161,15 @@ def list_eval_sets(context: ContextDep) -> EvalSetList:
     return edit_session(context).loader.all()
 
 
-@router.post("/eval-sets", status_code=201, responses=REFUSALS, response_model=SetMade)
-def create_set(context: ContextDep, form: NewEvalSet) -> SetMade | Response:
+@router.post("/eval-sets", status_code=201, responses=REFUSALS, response_model=CreatedSet)
+def create_set(context: ContextDep, form: NewEvalSet) -> CreatedSet | Response:
     """Create a set without cases."""
     file = edit_session(context).sets.new(form.name, form.folder, form.form)
     try:
         create_eval_set(file.path)
     except EvalFileError as error:
         return refusal_response(error, None)
-    return SetMade(id=file.id, path=file.label)
+    return CreatedSet(id=file.id, path=file.label)
 
 
 @router.get("/eval-sets/{eval_set}")
@@ -180,7 +180,7 @@ def get_eval_set(context: ContextDep, eval_set: str) -> EvalSetPage:
 
 
 @router.post("/eval-sets/{eval_set}/migrate", status_code=201)
-def migrate_eval_set(context: ContextDep, eval_set: str) -> SetMade:
+def migrate_eval_set(context: ContextDep, eval_set: str) -> CreatedSet:
     """Convert a set of an old format into a new file next to the old one, which stays."""
     from proctor.files.eval_sets.convert import convert
 
@@ -191,7 +191,7 @@ def migrate_eval_set(context: ContextDep, eval_set: str) -> SetMade:
         raise SetupError(f"{file.label}: not a set in an old format ({loaded.kind})")
     target = session.sets.beside(file)
     convert(file.path, target.path, allow_duplicate_ids=True)
-    return SetMade(id=target.id, path=target.label)
+    return CreatedSet(id=target.id, path=target.label)
 
 
 # --- the keys of a set -------------------------------------------------------------------------------------------------
@@ -297,7 +297,7 @@ def remove_eval_case(
 
 
 @router.post("/eval-sets/{eval_set}/cases/remove", responses=REFUSALS, response_model=CaseRemoved)
-def remove_eval_cases(context: ContextDep, eval_set: str, chosen: CasesChosen) -> CaseRemoved | Response:
+def remove_eval_cases(context: ContextDep, eval_set: str, chosen: SelectedCases) -> CaseRemoved | Response:
     """Remove several cases from a set: all of them, or none if one was changed since it was read."""
     return _remove_cases(context, eval_set, {case.eval_id: case.version for case in chosen.cases})
 
