@@ -15,7 +15,7 @@ from random import Random
 
 from proctor.analysis.compare.compare_cases import CompareOptions, compare_cases
 from proctor.analysis.compare.sides import Side, side_cases
-from proctor.analysis.power.plan import Sample, RunSizeRequest, TrialFigures, size_for
+from proctor.analysis.power.plan import RunSizeRequest, Sample, TrialFigures, size_for
 from proctor.schema.analysis.comparison import PASSED, Change, ComparedRun
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, TrialResult
 from proctor.stats.intervals import wilson
