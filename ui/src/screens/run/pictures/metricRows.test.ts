@@ -28,10 +28,12 @@ describe("the metrics", () => {
 });
 
 describe("the example of a filter", () => {
-  const metric = (name: string, gate: boolean, ...thresholds: number[]) => ({ name, gate, thresholds });
+  const metric = (name: string, gate: boolean, ...thresholds: number[]) => ({ name, short: name.replace("_score", ""), gate, thresholds });
 
   it.each([
     ["names the deciding metric with the shortest name and its threshold", [metric("trajectory_rules", true, 1), metric("trajectory", true, 0.9), metric("m", false)], "trajectory<0.9"],
+    ["shortens a name that only one metric has", [metric("response_match_score", true, 0.8)], "response_match<0.8"],
+    ["shortens no name that another metric contains", [metric("match_score", true, 0.8), metric("exact_match", true, 1), metric("long_match_rule", true, 1)], "match_score<0.8"],
     ["names no metric that a filter cannot", [metric("my metric", true, 1), metric("match", true)], "match<1"],
     ["is a duration if no metric decides", [metric("m", false)], "seconds>1"],
   ])("%s", (_, metrics, expected) => {

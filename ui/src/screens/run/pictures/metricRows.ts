@@ -35,10 +35,12 @@ export function canFilter(name: string): boolean {
   return /^[\w.-]+$/.test(name);
 }
 
-/** An example of a filter by a score: that of the deciding metric with the shortest name. */
-export function exampleFilter(metrics: readonly Pick<MetricPart, "name" | "gate" | "thresholds">[]): string {
+/** An example of a filter by a score: that of the deciding metric with the shortest name, which is shortened if no other metric contains it. */
+export function exampleFilter(metrics: readonly Pick<MetricPart, "name" | "short" | "gate" | "thresholds">[]): string {
   const [one] = metrics.filter(({ name, gate }) => gate && canFilter(name)).sort((a, b) => a.name.length - b.name.length);
-  return one ? `${columnName(one.name)}<${one.thresholds[0] ?? 1}` : "seconds>1";
+  if (!one) return "seconds>1";
+  const isUnique = metrics.filter(({ name }) => name.includes(one.short)).length === 1 && columnName(one.name) === one.name;
+  return `${isUnique ? one.short : columnName(one.name)}<${one.thresholds[0] ?? 1}`;
 }
 
 /** The filter for the cases in an interval; null if the name cannot be written in a filter. */
