@@ -27,8 +27,8 @@ const COLUMNS: readonly Column<EvalCaseRow>[] = [
   { id: "case", head: "Case", width: "minmax(0, 1.1fr)", sortBy: ({ eval_id }) => eval_id, cell: (row) => <Case row={row} /> },
   { id: "asks", head: "First message of the user", width: "minmax(0, 1.8fr)", optional: true, below: "narrow", cell: ({ asks }) => <span className={styles.asks}>{asks}</span> },
   { id: "turns", head: "Turns", width: "88px", align: "end", sortBy: ({ turns }) => turns, first: "desc", cell: (row) => <Turns row={row} /> },
-  { id: "calls", head: "Calls", width: "70px", align: "end", optional: true, sortBy: ({ calls }) => calls, first: "desc", cell: ({ calls }) => <span className="num">{calls}</span> },
-  { id: "states", head: "States", width: "130px", optional: true, cell: (row) => <span className="dim">{stated(row)}</span> },
+  { id: "calls", head: "Calls", width: "70px", align: "end", optional: true, sortBy: ({ calls }) => calls, first: "desc", cell: ({ calls }) => <span className="num">{numText(calls)}</span> },
+  { id: "expects", head: "Also expected", width: "130px", optional: true, cell: (row) => <span className="dim">{expected(row)}</span> },
   { id: "problems", head: "Problems", width: "110px", optional: true, sortBy: ({ errors, warnings }) => errors * 1e6 + warnings, first: "desc", cell: (row) => <Signs row={row} /> },
 ];
 const WITHOUT_PROBLEMS = COLUMNS.filter(({ id }) => id !== "problems");
@@ -55,7 +55,7 @@ function Signs({ row: { errors, warnings } }: { row: EvalCaseRow }) {
   );
 }
 
-function stated({ rubrics, has_state }: EvalCaseRow): string {
+function expected({ rubrics, has_state }: EvalCaseRow): string {
   return [rubrics ? countText(rubrics, "rubric") : "", has_state ? "state" : ""].filter(Boolean).join(", ") || "–";
 }
 

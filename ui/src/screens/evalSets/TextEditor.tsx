@@ -5,6 +5,7 @@ import type { EvalSetText, ProblemNote } from "../../data/types";
 import { Button } from "../../components/forms/Button";
 import { ErrorNote } from "../../components/feedback/ErrorNote";
 import { Skeleton } from "../../components/feedback/Skeleton";
+import { Prose } from "../../components/text/Prose";
 import { RefusedError, checkText, readText, saveText } from "../evalCase/editing/evalSetApi";
 import { AskDialog, ConflictDialog } from "../evalCase/editing/dialogs";
 import { type Draft, useDraft, useGuard } from "../evalCase/editing/useDraft";
@@ -94,8 +95,8 @@ function Places({ problems, go }: { problems: readonly ProblemNote[]; go: (line:
             <b className={one.severity === "error" ? styles.error : styles.warning}>{one.severity}</b> {one.line}:{one.column}
           </Button>{" "}
           {one.field && <code className="dim">{one.field}: </code>}
-          {one.message}
-          {one.hint && <span className="dim"> ({one.hint})</span>}
+          <Prose text={one.message} />
+          {one.hint && <span className="dim"> (<Prose text={one.hint} />)</span>}
         </li>
       ))}
       {problems.length > SHOWN && <li className="dim">{problems.length - SHOWN} more</li>}
