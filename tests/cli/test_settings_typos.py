@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from proctor.runs.setup.misspelled_settings import misspelled_settings
-from proctor.runs.setup.settings import project_root
+from proctor.runs.setup.settings import misspelled_settings, project_root
 from tests.cli.project import case, in_this_process, make_project
 
 EVAL = ["eval", "agent.py", "cases.evalset.json"]

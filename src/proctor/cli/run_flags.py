@@ -128,8 +128,7 @@ def read_settings(options: Mapping[str, object] | None = None) -> Settings:
         SettingsError: the settings cannot be read.
         SetupProblems: settings are misspelled, and `warnings_as_errors` is set.
     """
-    from proctor.runs.setup.misspelled_settings import misspelled_settings
-    from proctor.runs.setup.settings import load_settings
+    from proctor.runs.setup.settings import load_settings, misspelled_settings
 
     settings = load_settings(Path.cwd())
     warnings = misspelled_settings(Path.cwd(), settings.root)

@@ -10,8 +10,9 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal
 
@@ -145,15 +146,15 @@ def find_config(set_path: Path) -> Path | None:
     folder = set_path.absolute().parent
     root = project_root(folder)
     for place in [folder, *folder.parents]:
-        configs = [
-            _relative_like(set_path, place / name) for name in CONFIG_NAMES if _is_config(place / name)
-        ]
+        configs = [str(place / name) for name in CONFIG_NAMES if _is_config(place / name)]
+        if not set_path.is_absolute():
+            configs = [*map(relative_to_working_folder, configs)]
         if len(configs) > 1:
             raise SetupError(
                 f"{configs[0]} and {configs[1]}: only one may configure {set_path.name}; remove the other"
             )
         if configs:
-            return configs[0]
+            return Path(configs[0])
         if place == root or root is None:
             return None
     return None
@@ -162,16 +163,6 @@ def find_config(set_path: Path) -> Path | None:
 def _is_config(path: Path) -> bool:
     """Whether a config is a file or a broken link; reading reports the broken link."""
     return path.is_file() or (path.is_symlink() and not path.exists())
-
-
-def _relative_like(set_path: Path, path: Path) -> Path:
-    """Return the path relative to the current folder if the set's path is relative, and if possible."""
-    if set_path.is_absolute():
-        return path
-    try:
-        return path.relative_to(Path.cwd())
-    except ValueError:
-        return path
 
 
 # --- reading ---------------------------------------------------------------------------------------------------------
@@ -242,6 +233,51 @@ def _value_text(value: Any) -> str:
     text = repr(value).lower() if isinstance(value, bool) else repr(value)
     kind = "the array " if isinstance(value, list) else "the text " if isinstance(value, str) else ""
     return kind + (text if len(text) <= 60 else f"{text[:57]}...")
+
+
+_OTHER_FORMS = frozenset({"proctor.yaml", "proctor.yml", "proctor.ini", "proctor.cfg", ".proctor.toml"})
+"""Common names of settings files that Proctor does not read."""
+_LONGEST = len(SETTINGS_FILE) + 2
+_OUTPUTS = (".html", ".htm")
+"""Suffixes of reports, which resemble `.toml`."""
+_TABLE = re.compile(r"^\s*\[+\s*tool\s*\.\s*[\"']?([\w-]+)", re.MULTILINE)
+_BARE_TABLE = re.compile(r"^\s*\[\s*[\"']?proctor[\"']?\s*[\].]", re.MULTILINE)
+
+
+def misspelled_settings(start: Path, root: Path | None) -> list[str]:
+    """Return a warning for each file or table with a name close to that of the settings, from `start` up to the project root."""
+    start = start.absolute()
+    folders = [folder for folder in (start, *start.parents) if folder.is_relative_to(root or start)]
+    return [warning for folder in folders for warning in (*_files(folder), *_tables(folder / PYPROJECT))]
+
+
+def _files(folder: Path) -> Iterator[str]:
+    try:
+        names = sorted(entry.name for entry in folder.iterdir() if len(entry.name) <= _LONGEST)
+    except OSError:
+        return
+    for name in names:
+        if name != SETTINGS_FILE and _is_near_file(name) and (folder / name).is_file():
+            yield f"{folder / name}: nothing reads this file. Did you mean {SETTINGS_FILE!r}?"
+
+
+def _is_near_file(name: str) -> bool:
+    lower = name.lower()
+    if lower in _OTHER_FORMS or lower == SETTINGS_FILE:
+        return True
+    return not lower.endswith(_OUTPUTS) and bool(get_close_matches(lower, [SETTINGS_FILE], cutoff=0.9))
+
+
+def _tables(file: Path) -> Iterator[str]:
+    try:
+        text = file.read_text(encoding="utf-8-sig", errors="replace")
+    except OSError:
+        return
+    for name in dict.fromkeys(_TABLE.findall(text)):
+        if name != "proctor" and get_close_matches(name.lower(), ["proctor"], cutoff=0.8):
+            yield f"{file}: nothing reads the table [tool.{name}]. Did you mean [tool.proctor]?"
+    if _BARE_TABLE.search(text):
+        yield f"{file}: nothing reads the table [proctor]. Did you mean [tool.proctor]?"
 
 
 # --- the kinds of values ---------------------------------------------------------------------------------------------
