@@ -26,7 +26,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from benchmarks import (
     auditing,
     compare,
-    judging,
+    judges,
     kept_runs,
     kernels,
     long_conversations,
@@ -65,7 +65,7 @@ def measured(asked: argparse.Namespace, folder: Path, peers: Mapping[str, Path])
                 yield from kernels.load_rows(folder, peers, repeats, cases=20 if small else 10_000)
             case "W6":
                 few: dict[str, Any] = {"count": 5, "seconds": 0.01, "large": 20}
-                yield from judging.rows(folder, repeats, **(few if small else {}))
+                yield from judges.rows(folder, repeats, **(few if small else {}))
             case "W7":
                 yield from store.rows(folder, peers, repeats, cases=100 if small else 10_000)
             case _:

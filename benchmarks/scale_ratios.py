@@ -65,7 +65,7 @@ def _write_part(url: str, part: int, rows: int, in_flight: int) -> tuple[float, 
     from proctor.schema.results.manifest import RunSummary
     from proctor.stores.open import open_store_url
     from proctor.stores.sql import writer as writer_module
-    from tests.stores.sample_runs import judging, manifest, planned, records
+    from tests.stores.sample_runs import manifest, planned, records, scoring
 
     if in_flight == 1:
         writer_module._PAUSES = ()  # type: ignore[assignment]  # noqa: SLF001  # a commit does not wait for what cannot come
@@ -75,7 +75,7 @@ def _write_part(url: str, part: int, rows: int, in_flight: int) -> tuple[float, 
     committed: SimpleQueue[int] = SimpleQueue()
     store: Any
     with closing(open_store_url(url)) as store:
-        member = store.join(manifest(cases=rows), planned(rows), judging(), part=part, parts=WRITERS)
+        member = store.join(manifest(cases=rows), planned(rows), scoring(), part=part, parts=WRITERS)
         member.set_ready()
         while sum(each.is_ready for each in member.members()) < WRITERS:
             time.sleep(0.05)
@@ -98,13 +98,13 @@ def totals(url: Callable[[], str], trials: int) -> Row:
     import psycopg
 
     from proctor.stores.open import open_store_url
-    from tests.stores.sample_runs import judging, manifest, planned, records
+    from tests.stores.sample_runs import manifest, planned, records, scoring
 
     name = url()
     store: Any = open_store_url(name)
     with closing(store), psycopg.connect(name, autocommit=True) as connection:
         run, plan = manifest(cases=WRITERS), planned(WRITERS)
-        parts = [store.join(run, plan, judging(), part=part + 1, parts=WRITERS) for part in range(WRITERS)]
+        parts = [store.join(run, plan, scoring(), part=part + 1, parts=WRITERS) for part in range(WRITERS)]
         for member in parts:
             member.set_ready()
         for position, member in enumerate(parts):

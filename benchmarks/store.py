@@ -190,10 +190,10 @@ def _planned(hashes: list[str]) -> tuple[Any, Any, Any]:
     from proctor.schema.results.manifest import (
         AgentManifest,
         JudgedSet,
-        Judging,
         Manifest,
         MetricManifest,
         PlannedCase,
+        ScoringManifest,
         SetManifest,
     )
 
@@ -209,7 +209,7 @@ def _planned(hashes: list[str]) -> tuple[Any, Any, Any]:
         for case, name in enumerate(hashes)
     )
     metrics = [MetricManifest(name=name, definition="definition", threshold=0.8) for name in METRICS]
-    return manifest, planned, Judging(sets=[JudgedSet(eval_set_id="scripted", metrics=metrics)])
+    return manifest, planned, ScoringManifest(sets=[JudgedSet(eval_set_id="scripted", metrics=metrics)])
 
 
 def bare(folder: Path, cases: int) -> None:

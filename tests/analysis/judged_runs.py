@@ -14,11 +14,11 @@ from proctor.schema.format.content import user_text
 from proctor.schema.results.manifest import (
     AgentManifest,
     JudgedSet,
-    Judging,
     Manifest,
     MetricManifest,
     PlannedCase,
     RunSummary,
+    ScoringManifest,
     SetManifest,
 )
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, TrialResult
@@ -60,11 +60,11 @@ def judged_run(path: Path, cases: Sequence[Judged], *, run_id: str = "run1") -> 
         sets=[SetManifest(eval_set_id=name, cases=len(cases)) for name in sets],
     )
     judged = [MetricManifest(name=name, definition="d", threshold=at) for name, at in metrics]
-    judging = Judging(sets=[JudgedSet(eval_set_id=name, metrics=judged) for name in sets])
+    scoring = ScoringManifest(sets=[JudgedSet(eval_set_id=name, metrics=judged) for name in sets])
     planned = [
         PlannedCase(i, case.eval_set_id, case.eval_id, f"hash-{i}", "") for i, case in enumerate(cases)
     ]
-    writer = store.begin(manifest, planned, judging, lambda _tokens, _error: None)
+    writer = store.begin(manifest, planned, scoring, lambda _tokens, _error: None)
     for position, case in enumerate(cases):
         writer.put(_records(position, case))
     judges = dict.fromkeys(JudgedBy(case.metric, case.model, case.prompt) for case in cases if case.ballots)

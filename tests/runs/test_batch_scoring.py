@@ -361,7 +361,7 @@ def test_a_refused_batch_is_an_error_before_anything_is_scored(
     with pytest.raises(SetupError, match=r"401 Unauthorized: no such key\. .*the same command asks"):
         score(store, judge)
     assert store.judge_batches() == []
-    assert len(store.judgings(store.find("latest"))) == 1
+    assert len(store.scorings(store.find("latest"))) == 1
     assert score(store, judge).outcome is Outcome.PASSED
 
 

@@ -125,11 +125,20 @@ def test_a_store_stays_open_for_several(store: Path) -> None:
     opened.close()
 
 
+def test_former_names_of_a_scoring_are_accepted(store: Path) -> None:
+    run = proctor.load_run(store=store, judging=1)  # type: ignore[call-arg]
+    assert (run.judging_duration, run.scoring_duration) == (None, None)
+    with pytest.raises(UnknownNameError, match="has no scoring 2"):
+        proctor.load_run(store=store, judging=2)  # type: ignore[call-arg]
+    record = proctor.list_runs(store)[0]
+    assert (record.judgings, record.judging) == (record.scorings, record.scoring) == (1, 1)
+
+
 @pytest.mark.slow
-def test_each_judging_can_be_loaded(store: Path) -> None:
+def test_each_scoring_can_be_loaded(store: Path) -> None:
     again = proctor.rescore_sync("latest", store=store, config={"criteria": {"response_match_score": 0.0001}})
     assert not again.passed  # none of its words was in the answer
-    assert proctor.load_run(store=store, judging=1).cases[1].metrics["response_match_score"].threshold == 0.9
+    assert proctor.load_run(store=store, scoring=1).cases[1].metrics["response_match_score"].threshold == 0.9
     assert proctor.load_run(store=store).cases[1].metrics["response_match_score"].threshold == 0.0001
 
 

@@ -98,8 +98,8 @@ def test_manifest_names_sets_cases_and_configs(project: Path) -> None:
     (planned,) = store.planned(manifest.run_id)
     assert (planned.position, planned.eval_id) == (0, "one")
     assert planned.place.startswith("tiny_agent/tiny.evalset.json:")
-    (judging,) = store.judgings(manifest.run_id)
-    (judged,) = judging.sets
+    (scoring,) = store.scorings(manifest.run_id)
+    (judged,) = scoring.sets
     assert judged.config["criteria"] == CONFIG["criteria"]
     assert judged.config_source == "tiny_agent/test_config.json"
     assert [metric.name for metric in judged.metrics if metric.gate] == [
@@ -112,7 +112,7 @@ def test_manifest_names_sets_cases_and_configs(project: Path) -> None:
 def test_definition_of_a_criterion_follows_its_threshold(project: Path) -> None:
     def definition(threshold: float) -> str:
         manifest = manifest_of(config={"criteria": {"response_match_score": threshold}})
-        judged = proctor.open_store("runs.sqlite3").judgings(manifest.run_id)[0].sets[0]
+        judged = proctor.open_store("runs.sqlite3").scorings(manifest.run_id)[0].sets[0]
         return judged.metrics[0].definition
 
     assert definition(0.5) == definition(0.5)

@@ -225,7 +225,7 @@ def test_rescore_with_another_config_gives_new_verdicts_and_keeps_the_old(tmp_pa
         result, store=store_of(tmp_path), config={"criteria": {"response_match_score": 0.8}}
     )
     assert mild.counts == {Outcome.ERROR: 1, Outcome.PASSED: 11}
-    first = proctor.load_run(result.run_id, store_of(tmp_path), judging=1)
+    first = proctor.load_run(result.run_id, store_of(tmp_path), scoring=1)
     assert run_content(first) == run_content(result)
     assert run_content(proctor.load_run(result.run_id, store_of(tmp_path))) == run_content(mild)
 

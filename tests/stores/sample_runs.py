@@ -9,11 +9,11 @@ from typing import Any
 from proctor.schema.results.manifest import (
     AgentManifest,
     JudgedSet,
-    Judging,
     Manifest,
     MetricManifest,
     PlannedCase,
     RunSummary,
+    ScoringManifest,
     SetManifest,
 )
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, TrialResult
@@ -45,12 +45,12 @@ def manifest(run_id: str = "run1", *, cases: int = 3, created_at: float = 1_700_
     )
 
 
-def judging(threshold: float = 0.5) -> Judging:
+def scoring(threshold: float = 0.5) -> ScoringManifest:
     metrics = [
         MetricManifest(name="latency", definition="d1", gate=False),
         MetricManifest(name=METRIC, definition="d2", threshold=threshold),
     ]
-    return Judging(
+    return ScoringManifest(
         created_at=1_700_000_001.0,
         sets=[JudgedSet(eval_set_id="basics", config_source="test_config.json", metrics=metrics)],
     )
@@ -138,7 +138,7 @@ class Heard:
 def begun(
     store: Store, run_id: str = "run1", *, cases: int = 3, heard: Heard | None = None, **facts: Any
 ) -> RunWriter:
-    return store.begin(manifest(run_id, cases=cases, **facts), planned(cases), judging(), heard or Heard())
+    return store.begin(manifest(run_id, cases=cases, **facts), planned(cases), scoring(), heard or Heard())
 
 
 def write_run(
@@ -167,9 +167,9 @@ def case_of(store: Store, run_id: str, position: int) -> bytes | None:
     return dict(store.case_documents(run_id, [position])).get(position)
 
 
-def trials_of(store: Store, run_id: str, position: int, judging: int) -> list[StoredTrial]:
+def trials_of(store: Store, run_id: str, position: int, scoring: int) -> list[StoredTrial]:
     """The trials of one case."""
-    return dict(store.trials(run_id, [position], judging)).get(position, [])
+    return dict(store.trials(run_id, [position], scoring)).get(position, [])
 
 
 def shown(case: CaseResult) -> dict[str, Any]:

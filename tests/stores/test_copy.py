@@ -19,7 +19,7 @@ from proctor.stores.sql import database
 from proctor.stores.sql.store import SqlStore
 from tests.cli.project import in_this_process
 from tests.stores.postgres.server import PostgresServer
-from tests.stores.sample_runs import Heard, begun, judging, manifest, opened, records, write_run
+from tests.stores.sample_runs import Heard, begun, manifest, opened, records, scoring, write_run
 
 LOOK = StoredLook(cases=("h1",), alpha=0.05, budget=20, began_at=1.0)
 
@@ -28,7 +28,7 @@ def _fill(store: SqlStore) -> None:
     """Write runs of every state: finished, scored twice, repeated trials, labelled, unfinished, and one that is deleted."""
     write_run(store, "gone")
     write_run(store, "whole", cases=250)
-    again = store.judge_again("whole", judging(0.9), Heard())
+    again = store.begin_scoring("whole", scoring(0.9), Heard())
     again.put([*records(0, value=0.2, outcome=Outcome.FAILED)[1:], AnswerRecord("key", b"answer")])
     again.close()
     store.label("whole", [StoredLabel(position=1, number=0, passes=True, note="good")])
@@ -52,7 +52,7 @@ def _content(store: SqlStore) -> list[Any]:
     ]
     for entry in store.index():
         run_id = entry.run_id
-        scorings = store.judgings(run_id)
+        scorings = store.scorings(run_id)
         content += [store.manifest(run_id), scorings, list(store.planned(run_id)), store.labels(run_id)]
         content += [list(store.attempts(run_id))]
         for number in range(1, len(scorings) + 1):
@@ -111,7 +111,7 @@ def test_copied_run_is_resumed_and_deleted(tmp_path: Path) -> None:
 def test_another_run_of_the_same_id_is_refused(tmp_path: Path) -> None:
     source, target = opened(tmp_path / "a.db"), opened(tmp_path / "b.db")
     write_run(source)
-    target.begin(manifest(cases=7), [], judging(), Heard()).close()
+    target.begin(manifest(cases=7), [], scoring(), Heard()).close()
     with pytest.raises(StoreError, match="has another run named run1"):
         target.copy_run(source, "run1")
 

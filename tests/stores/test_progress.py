@@ -16,11 +16,11 @@ from tests.stores.sample_runs import (
     begun,
     case_json,
     evidence,
-    judging,
     manifest,
     planned,
     records,
     score,
+    scoring,
     verdict,
     write_run,
 )
@@ -84,7 +84,9 @@ def test_trials_of_a_dead_process_are_not_in_flight_when_another_one_takes_the_r
     heard = Heard()
     leave(begun(store, heard=heard), heard)
     writer = (
-        store.resume("run1", Heard()) if again == "resume" else store.judge_again("run1", judging(), Heard())
+        store.resume("run1", Heard())
+        if again == "resume"
+        else store.begin_scoring("run1", scoring(), Heard())
     )
     try:
         assert store.record("run1").state is RunState.RUNNING
@@ -95,7 +97,7 @@ def test_trials_of_a_dead_process_are_not_in_flight_when_another_one_takes_the_r
 
 def test_trials_of_a_dead_member_are_not_in_flight_when_its_part_is_started_again(store: SqlStore) -> None:
     heard = Heard()
-    whole = manifest("run1", cases=3), planned(3), judging()
+    whole = manifest("run1", cases=3), planned(3), scoring()
     member = store.join(*whole, part=1, parts=1)
     member.set_ready()
     leave(member.writer([0, 1, 2], heard), heard)
@@ -120,8 +122,8 @@ def test_a_finished_run_is_complete(store: SqlStore) -> None:
     )
 
 
-@pytest.mark.parametrize(("run", "judging"), [("another", 1), ("run1", 2), ("run1", 0)])
-def test_missing_run_has_no_progress(store: SqlStore, run: str, judging: int) -> None:
+@pytest.mark.parametrize(("run", "scoring"), [("another", 1), ("run1", 2), ("run1", 0)])
+def test_missing_run_has_no_progress(store: SqlStore, run: str, scoring: int) -> None:
     write_run(store, cases=1)
     with pytest.raises(UnknownNameError, match=r"No scoring"):
-        store.standing(run, judging)
+        store.standing(run, scoring)

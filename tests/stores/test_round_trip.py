@@ -25,8 +25,8 @@ from tests.stores.sample_runs import (
     case_json,
     case_of,
     evidence,
-    judging,
     manifest,
+    scoring,
     shown,
     trials_of,
 )
@@ -229,7 +229,7 @@ def test_ids_that_no_database_holds_are_kept_visibly(set_id: str, eval_id: str, 
     damaged = manifest(cases=1)
     damaged.agent.label = "agent" + bad
     damaged.command = ["proctor", bad]
-    store.begin(damaged, [case], judging(), Heard()).close()
+    store.begin(damaged, [case], scoring(), Heard()).close()
     (read,) = store.planned("run1")
     kept = bad and "\ufffd"
     assert read.eval_set_id == set_id.replace("\x00", "\ufffd") + kept

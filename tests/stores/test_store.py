@@ -24,12 +24,12 @@ from tests.stores.sample_runs import (
     case_json,
     case_of,
     evidence,
-    judging,
     manifest,
     opened,
     planned,
     records,
     score,
+    scoring,
     shown,
     trials_of,
     verdict,
@@ -57,10 +57,10 @@ def test_what_was_written_comes_out_again(store: SqlStore) -> None:
     ]
 
 
-def test_manifest_judging_plan_and_case_come_out_as_they_went_in(store: SqlStore) -> None:
+def test_manifest_scoring_plan_and_case_come_out_as_they_went_in(store: SqlStore) -> None:
     write_run(store, cases=3)
     assert store.manifest("run1") == manifest()
-    assert store.judgings("run1") == [judging().model_copy(update={"finished": True})]
+    assert store.scorings("run1") == [scoring().model_copy(update={"finished": True})]
     assert list(store.planned("run1")) == planned(3)
     for positions in ([], [2], [2, 0], range(1, 3)):
         assert list(store.planned("run1", positions)) == [planned(3)[position] for position in positions]
@@ -222,7 +222,7 @@ def test_summary_of_a_run_gives_its_progress(store: SqlStore) -> None:
         "going on": RunState.RUNNING,
     }
     line = lines["finished"]
-    assert (line.agent, line.sets, line.cases, line.judgings) == ("my agent", ("basics",), 2, 1)
+    assert (line.agent, line.sets, line.cases, line.scorings) == ("my agent", ("basics",), 2, 1)
     assert line.summary == RunSummary(outcome=Outcome.PASSED, counts={"passed": 2}, duration=1.5)
     assert lines["going on"].summary.counts == {"not_run": 4}
     assert lines["stopped"].summary.counts == {"passed": 1, "not_run": 2}
@@ -293,7 +293,7 @@ def test_a_name_is_given_to_one_run_only(store: SqlStore) -> None:
 
 @pytest.mark.parametrize(
     "asked",
-    ["manifest", "judgings", "details", "summary", "load", "planned"],
+    ["manifest", "scorings", "details", "summary", "load", "planned"],
 )
 def test_missing_run_is_an_error(store: SqlStore, asked: str) -> None:
     with pytest.raises(UnknownNameError, match="No run named 'gone'"):
@@ -306,7 +306,7 @@ def test_missing_run_is_an_error(store: SqlStore, asked: str) -> None:
 def test_unfinished_run_is_resumed(store: SqlStore) -> None:
     write_run(store, cases=3, done=[0])
     writer = store.resume("run1", Heard(), added=planned(1, first=3))
-    assert (writer.run_id, writer.judging) == ("run1", 1)
+    assert (writer.run_id, writer.scoring) == ("run1", 1)
     assert next(store.runs()).state is RunState.RUNNING
     for position in (1, 2, 3):
         writer.put(records(position, outcome=Outcome.FAILED, value=0.0))
@@ -381,8 +381,8 @@ def test_replaced_scores_remove_their_verdict(store: SqlStore) -> None:
 
 def test_second_scoring_is_stored_with_the_first(store: SqlStore) -> None:
     write_run(store, cases=2)
-    writer = store.judge_again("run1", judging(0.9), Heard())
-    assert (writer.run_id, writer.judging) == ("run1", 2)
+    writer = store.begin_scoring("run1", scoring(0.9), Heard())
+    assert (writer.run_id, writer.scoring) == ("run1", 2)
     for position in range(2):
         low = score(0.7)
         writer.put([ScoreRecord(position, 0, 0, {METRIC: low})])
@@ -393,25 +393,25 @@ def test_second_scoring_is_stored_with_the_first(store: SqlStore) -> None:
     assert store.details("run1") == _read_one_by_one(store)
     assert store.load("run1").counts == {Outcome.FAILED: 2}
     assert store.load("run1", 1).counts == {Outcome.PASSED: 2}
-    assert [one.number for one in store.judgings("run1")] == [1, 2]
+    assert [one.number for one in store.scorings("run1")] == [1, 2]
     assert store.summary("run1", 1).outcome is Outcome.PASSED
     assert store.summary("run1").outcome is Outcome.FAILED
     assert store.load("run1").cases[0].trials[0].trial is not None
     assert trials_of(store, "run1", 0, 1)[0].scores == {METRIC: score(1.0)}
     assert trials_of(store, "run1", 0, 2)[0].scores == {METRIC: score(0.7)}
     (line,) = store.runs()
-    assert (line.judgings, line.summary.outcome, line.state) == (2, Outcome.FAILED, RunState.FINISHED)
+    assert (line.scorings, line.summary.outcome, line.state) == (2, Outcome.FAILED, RunState.FINISHED)
     with pytest.raises(UnknownNameError, match="has no scoring 3: it has 2"):
         store.load("run1", 3)
 
 
 def _read_one_by_one(store: SqlStore) -> RunDetails:
-    return RunDetails(store.record("run1"), store.manifest("run1"), store.judgings("run1"))
+    return RunDetails(store.record("run1"), store.manifest("run1"), store.scorings("run1"))
 
 
-def test_a_judging_that_was_broken_off_does_not_hide_the_one_before(store: SqlStore) -> None:
+def test_a_scoring_that_was_broken_off_does_not_hide_the_one_before(store: SqlStore) -> None:
     write_run(store, cases=2)
-    store.judge_again("run1", judging(0.9), Heard()).close()
+    store.begin_scoring("run1", scoring(0.9), Heard()).close()
     assert store.load("run1").counts == {Outcome.PASSED: 2}
     assert store.load("run1", 2).counts == {Outcome.NOT_RUN: 2}
 
@@ -517,7 +517,7 @@ def test_one_run_has_one_writer(store: SqlStore) -> None:
     with pytest.raises(StoreError, match=busy):
         store.resume("run1", Heard())
     with pytest.raises(StoreError, match=busy):
-        store.judge_again("run1", judging(), Heard())
+        store.begin_scoring("run1", scoring(), Heard())
     writer.put(records(0))
     writer.close()
     store.resume("run1", Heard()).close()

@@ -15,11 +15,11 @@ from proctor.schema.format.content import Content, Part, user_text
 from proctor.schema.results.manifest import (
     AgentManifest,
     JudgedSet,
-    Judging,
     Manifest,
     MetricManifest,
     PlannedCase,
     RunSummary,
+    ScoringManifest,
     SetManifest,
 )
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, TrialResult
@@ -97,12 +97,12 @@ def write_made(path: Path, cases: Sequence[Made], *, run_id: str = "made", agent
     metrics = [
         MetricManifest(name=name, definition="d", threshold=1.0) for name in {case.metric for case in cases}
     ]
-    judging = Judging(sets=[JudgedSet(eval_set_id=name, metrics=metrics) for name in sets])
+    scoring = ScoringManifest(sets=[JudgedSet(eval_set_id=name, metrics=metrics) for name in sets])
     planned = [
         PlannedCase(place, case.eval_set_id, case.eval_id, f"hash-{place}", case.place)
         for place, case in enumerate(cases)
     ]
-    writer = store.begin(manifest, planned, judging, lambda _tokens, _error: None)
+    writer = store.begin(manifest, planned, scoring, lambda _tokens, _error: None)
     for position, case in enumerate(cases):
         writer.put(case.records(position))
     writer.finish(RunSummary(), complete=True)

@@ -181,18 +181,18 @@ def write_outputs(
     verbose: bool,
     exit_code: int | None = None,
     store: Store | None = None,
-    judging: int | None = None,
+    scoring: int | None = None,
 ) -> bool:
     """Write every report, print an error for each one that fails, and return whether all were written.
 
     `exit_code` is that of an interrupted run, which differs from the one of its outcomes. `store` holds the runs, for
-    reports that need more than the results; `judging` is the number of the scoring shown, if it is not the last one.
+    reports that need more than the results; `scoring` is the number of the scoring shown, if it is not the last one.
     """
     extras = None
     if store is not None and any(_shows_extras(output.report) for output in outputs):
         from proctor.web.pages.bundle.store_pages import StoreExtras
 
-        extras = StoreExtras(store, judging)
+        extras = StoreExtras(store, scoring)
     options = ReportOptions(verbose=verbose, color=False, exit_code=exit_code, extras=extras)
     fine = True
     for output in outputs:

@@ -8,8 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping, Sequence
 from functools import wraps
+from inspect import iscoroutinefunction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeAlias, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeAlias, TypedDict, TypeVar, cast
 
 from proctor.common.option_kinds import LARGEST, number_problem
 from proctor.errors import SetupError, SetupProblems, did_you_mean
@@ -171,19 +172,28 @@ def sync_form(main: _Main[Arguments, Answer]) -> Callable[Arguments, Answer]:
     return run
 
 
-def accept_former_names(**names: str) -> Callable[[_Main[Arguments, Answer]], _Main[Arguments, Answer]]:
-    """Return a decorator for a coroutine function that accepts former names of parameters; the signature lacks them.
+def accept_former_names(**names: str) -> Callable[[Callable[Arguments, Answer]], Callable[Arguments, Answer]]:
+    """Return a decorator for a function that accepts former names of parameters; the signature lacks them.
 
     `names`: by each former name, the present one.
     """
 
-    def decorate(main: _Main[Arguments, Answer]) -> _Main[Arguments, Answer]:
-        @wraps(main)
-        async def run(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Answer:
-            present: dict[str, Any] = {names.get(name, name): value for name, value in kwargs.items()}
-            return await main(*args, **present)
+    def decorate(main: Callable[Arguments, Answer]) -> Callable[Arguments, Answer]:
+        def present(arguments: Mapping[str, Any]) -> dict[str, Any]:
+            return {names.get(name, name): value for name, value in arguments.items()}
 
-        return run
+        function: Any = main
+
+        @wraps(main)
+        def run(*args: Any, **kwargs: Any) -> Any:
+            return function(*args, **present(kwargs))
+
+        @wraps(main)
+        async def start(*args: Any, **kwargs: Any) -> Any:
+            return await function(*args, **present(kwargs))
+
+        wrapper: Any = start if iscoroutinefunction(main) else run
+        return cast("Callable[Arguments, Answer]", wrapper)
 
     return decorate
 

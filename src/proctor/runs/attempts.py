@@ -163,7 +163,7 @@ def failed_attempt(store: Store) -> FailedAttempt | None:
         return FailedAttempt(str(record), f"the record cannot be read ({error}); delete it", 0.0, "")
     if _has_newer_run(store, attempt):
         return None
-    if attempt.scores and len(store.judgings(attempt.latest)) != attempt.scores:
+    if attempt.scores and len(store.scorings(attempt.latest)) != attempt.scores:
         return None
     return attempt
 
@@ -249,7 +249,7 @@ def _record(file: Path) -> Path:
 
 def _newest(store: Store) -> tuple[str, int]:
     newest = next((entry.run_id for entry in store.index()), "")
-    return newest, len(store.judgings(newest)) if newest else 0
+    return newest, len(store.scorings(newest)) if newest else 0
 
 
 # --- Observers of evaluations -----------------------------------------------------------------------------------------

@@ -349,7 +349,7 @@ class _Rehearsal(ScoringRecord):
 class _NoWriter:
     """Implements `RunWriter`, and writes nothing."""
 
-    judging = 0
+    scoring = 0
     created_at = 0.0
 
     def __init__(self, run_id: str, committed: Committed) -> None:

@@ -135,7 +135,7 @@ def _cases(result: Any, sets: Iterable[str]) -> list[CaseResult]:
     return list(islice(tried, _MOST_CASES))
 
 
-def _judging(case: CaseResult, judged: Iterable[str], price: float | None) -> _Took:
+def _scoring(case: CaseResult, judged: Iterable[str], price: float | None) -> _Took:
     """Return the judges' usage for a case, with each cached vote counted at `price`."""
     votes = [vote for ballot in _ballots(case, judged) for vote in ballot.get("votes") or ()]
     costs = [price if vote.get("cached") else vote.get("cost") for vote in votes]
@@ -196,7 +196,7 @@ def _add_judges(estimate: Estimate, cases: Sequence[CaseResult], judges: Mapping
     """Add the usage of judges, as if no answer were cached. If the earlier run used other judges, the cost is unknown."""
     ballots = [ballot for case in cases for ballot in _ballots(case, judges)]
     votes = [vote for ballot in ballots for vote in ballot.get("votes") or ()]
-    usage = [_judging(case, judges, _price(votes)) for case in cases] if judges else []
+    usage = [_scoring(case, judges, _price(votes)) for case in cases] if judges else []
     if any(one.calls for one in usage):
         _add(estimate, "judge", usage)
     models, others = {*judges.values()}, sorted({str(ballot.get("model")) for ballot in ballots})

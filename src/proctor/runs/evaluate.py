@@ -207,7 +207,7 @@ async def carry_out(prepared: Prepared, progress: Progress | None, stored: Scori
         options=prepared.options,
         progress=progress or NoProgress(),
         warnings=prepared.warnings,
-        judging_warnings=prepared.judging_warnings,
+        scoring_warnings=prepared.scoring_warnings,
         unreadable=prepared.unreadable,
         stored=stored,
     )
@@ -327,12 +327,12 @@ def _not_run(chosen: SetPlan) -> Iterator[CaseResult]:
 
 
 def _begin(prepared: Prepared, info: AgentInfo | None, committed: Committed) -> RunWriter:
-    from proctor.runs.setup.manifest import add_description, judging_of, planned_cases
+    from proctor.runs.setup.manifest import add_description, planned_cases, scoring_manifest
 
     store, manifest = _store_and_manifest(prepared)
     manifest.agent = add_description(manifest.agent, info)
-    judging = judging_of(prepared.plan, prepared.unreadable, created_at=manifest.created_at)
-    return store.begin(manifest, planned_cases(prepared.plan), judging, committed)
+    scoring = scoring_manifest(prepared.plan, prepared.unreadable, created_at=manifest.created_at)
+    return store.begin(manifest, planned_cases(prepared.plan), scoring, committed)
 
 
 def _store_and_manifest(prepared: Prepared) -> tuple[Store, Manifest]:

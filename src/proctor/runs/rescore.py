@@ -23,9 +23,9 @@ from proctor.schema.format.case import EvalCase
 from proctor.schema.format.config import EvalConfig
 from proctor.schema.results.manifest import (
     JudgedSet,
-    Judging,
     Manifest,
     PlannedCase,
+    ScoringManifest,
     SetManifest,
     adds_trials,
     counting,
@@ -107,8 +107,8 @@ async def rescore(
     ]
 
     def begin(_: AgentInfo | None, committed: Committed) -> RunWriter:
-        judging = _judging(counting(run_store.judgings(run_id)), recorded, prepared.plan)
-        return run_store.judge_again(run_id, judging, committed)
+        scoring = _scoring(counting(run_store.scorings(run_id)), recorded, prepared.plan)
+        return run_store.begin_scoring(run_id, scoring, committed)
 
     positions = [position for chosen in prepared.plan.sets for position in _positions(chosen)]
     missing = sorted({case.position for case in run_store.planned(run_id)}.difference(positions))
@@ -224,8 +224,8 @@ def _recorded_sets(store: Store, manifest: Manifest) -> Iterator[RecordedSet]:
 
 def _configs(store: Store, manifest: Manifest, config_like: ConfigLike) -> _ScoringConfigs:
     """Return the config of each set with its source, and the warnings."""
-    judgings = store.judgings(manifest.run_id)
-    first, last = judgings[0], counting(judgings)
+    scorings = store.scorings(manifest.run_id)
+    first, last = scorings[0], counting(scorings)
     if config_like is not None:
         config, source, warnings = read_config(config_like)
         as_added = [(_restore_until_decided(config, one), source) for one in first.sets]
@@ -246,7 +246,7 @@ def _restore_until_decided(config: EvalConfig, first: JudgedSet) -> EvalConfig:
 class _ScoringConfigs(NamedTuple):
     configs: list[tuple[EvalConfig, str]]
     warnings: list[str]
-    first: Judging
+    first: ScoringManifest
     """The first scoring pass of the run."""
 
 
@@ -301,11 +301,11 @@ def _positions(chosen: SetPlan) -> list[int]:
     return [source.positions[index] for index in chosen.cases] if isinstance(source, RecordedSet) else []
 
 
-def _judging(last: Judging, recorded: Sequence[RecordedSet], plan: Plan) -> Judging:
+def _scoring(last: ScoringManifest, recorded: Sequence[RecordedSet], plan: Plan) -> ScoringManifest:
     """Return the record of the new scoring pass. A set of which nothing was recorded keeps its earlier entry."""
     planned = {id(chosen.source): chosen for chosen in plan.sets}
     sets = [
         judged_set(planned[id(source)]) if id(source) in planned else before
         for source, before in zip(recorded, last.sets, strict=True)
     ]
-    return Judging(created_at=time.time(), sets=sets)
+    return ScoringManifest(created_at=time.time(), sets=sets)

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from proctor.runs.run_differences import is_known_to_differ
 from proctor.runs.setup.judge_and_user import AN_OBJECT
-from proctor.runs.setup.manifest import judging_of, planned_cases
-from proctor.schema.results.manifest import Judging, Manifest, MetricManifest, PlannedCase, counting
+from proctor.runs.setup.manifest import planned_cases, scoring_manifest
+from proctor.schema.results.manifest import Manifest, MetricManifest, PlannedCase, ScoringManifest, counting
 
 if TYPE_CHECKING:
     from proctor.runs.setup.prepare import Prepared
@@ -46,9 +46,9 @@ def changes(store: Store, manifest: Manifest, prepared: Prepared) -> ResumeChang
     result.messages += _agent(manifest, now)
     result.messages += _functions(manifest, now)
     result.messages += _versions(manifest, now)
-    judgings = store.judgings(manifest.run_id)
-    result.messages += _configs(judgings[0], judging_of(prepared.plan, created_at=0.0))
-    result.messages += _report_changed_criteria(manifest, judgings)
+    scorings = store.scorings(manifest.run_id)
+    result.messages += _configs(scorings[0], scoring_manifest(prepared.plan, created_at=0.0))
+    result.messages += _report_changed_criteria(manifest, scorings)
     _cases(store, manifest.run_id, prepared, result)
     return result
 
@@ -86,7 +86,7 @@ def _versions(before: Manifest, now: Manifest) -> Iterator[str]:
             yield f"{package} was {was} and is {is_now}"
 
 
-def _configs(before: Judging, now: Judging) -> Iterator[str]:
+def _configs(before: ScoringManifest, now: ScoringManifest) -> Iterator[str]:
     for was, is_now in zip(before.sets, now.sets, strict=False):
         if was.config_hash != is_now.config_hash:
             yield f"the config of {is_now.eval_set_id} ({is_now.config_source}) has changed"
@@ -116,18 +116,18 @@ def _judge(was: MetricManifest | None, is_now: MetricManifest) -> str:
     return ": its prompt is another one" if was.prompts != is_now.prompts else ""
 
 
-def _verdicts_of(judging: Judging) -> list[tuple[str, list[tuple[str, str]]]]:
+def _verdicts_of(scoring: ScoringManifest) -> list[tuple[str, list[tuple[str, str]]]]:
     """Return what determines the verdicts of a scoring pass. Equal values give equal verdicts for the same evidence."""
     return [
         (one.config_hash, [(metric.name, metric.definition) for metric in one.metrics])
-        for one in judging.sets
+        for one in scoring.sets
     ]
 
 
-def _report_changed_criteria(manifest: Manifest, judgings: Sequence[Judging]) -> Iterator[str]:
+def _report_changed_criteria(manifest: Manifest, scorings: Sequence[ScoringManifest]) -> Iterator[str]:
     """Report that the verdicts use other criteria than those the run began with, and how to compute such verdicts again."""
-    last, first = counting(judgings), judgings[0]
-    metrics = [[metric for one in judging.sets for metric in one.metrics] for judging in (first, last)]
+    last, first = counting(scorings), scorings[0]
+    metrics = [[metric for one in scoring.sets for metric in one.metrics] for scoring in (first, last)]
     if _verdicts_of(last) == _verdicts_of(first) and not any(map(_is_other, *metrics)):
         return
     sources = {one.config_source for one in last.sets if one.metrics} or {""}

@@ -12,9 +12,9 @@ from proctor.schema.results.manifest import (
     UNKNOWN_MODULES,
     USER_CODE,
     JudgedSet,
-    Judging,
     Manifest,
     MetricManifest,
+    ScoringManifest,
     adds_trials,
 )
 from proctor.schema.results.run_result import RunResult
@@ -29,7 +29,7 @@ _LONGEST = 60
 
 
 def find_differences(
-    base: tuple[Manifest, Judging], candidate: tuple[Manifest, Judging], *, objects: str = ""
+    base: tuple[Manifest, ScoringManifest], candidate: tuple[Manifest, ScoringManifest], *, objects: str = ""
 ) -> list[RunDifference]:
     """Return the differences of the second run from the first, each once.
 
@@ -97,7 +97,7 @@ RESCORED = 0
 """The number of an unknown scoring pass: that of a result in memory that was re-scored."""
 
 
-def manifest_of_result(run: RunResult) -> tuple[Manifest, Judging]:
+def manifest_of_result(run: RunResult) -> tuple[Manifest, ScoringManifest]:
     """Return the manifest and the scoring record of a result that is in no store."""
     from proctor.schema.results.manifest import AgentManifest, SetManifest
 
@@ -116,7 +116,7 @@ def manifest_of_result(run: RunResult) -> tuple[Manifest, Judging]:
         num_runs=run.num_runs,
         options={"until_decided": bool(run.at_most)},
     )
-    return manifest, Judging(number=1 if run.judging_duration is None else RESCORED, sets=judged)
+    return manifest, ScoringManifest(number=1 if run.scoring_duration is None else RESCORED, sets=judged)
 
 
 # --- agents, users, versions and trials -------------------------------------------------------------------------------
@@ -165,7 +165,9 @@ def _versions(before: Manifest, now: Manifest) -> Iterator[RunDifference]:
             yield RunDifference("version", f"{package} was {was} and is {is_now}")
 
 
-def _trials(before: tuple[Manifest, Judging], now: tuple[Manifest, Judging]) -> Iterator[RunDifference]:
+def _trials(
+    before: tuple[Manifest, ScoringManifest], now: tuple[Manifest, ScoringManifest]
+) -> Iterator[RunDifference]:
     there = {one.eval_set_id: one.num_runs for one in before[0].sets}
     had, have = ("up to " * adds_trials(*one) for one in (before, now))
     for one in now[0].sets:

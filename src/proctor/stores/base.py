@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from proctor.schema.analysis.calibration import Calibration
     from proctor.schema.results.manifest import (
         AgentManifest,
-        Judging,
         Manifest,
         PlannedCase,
         RunAnnotation,
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
         RunRecord,
         RunState,
         RunSummary,
+        ScoringManifest,
     )
 
 
@@ -79,7 +79,7 @@ class RunWriter(Protocol):
     """Writes one scoring of one run. All methods are called on one thread; `put` does not wait."""
 
     run_id: str
-    judging: int
+    scoring: int
     created_at: float
     """When the run began, in seconds since 1970; of a resumed run, when it began first."""
     live_figures: Callable[[], Mapping[str, int]]
@@ -263,7 +263,7 @@ class Store(Protocol):
     """As messages name the store: the path of its file, or its URL without a password."""
 
     def begin(
-        self, manifest: Manifest, cases: Iterable[PlannedCase], judging: Judging, committed: Committed
+        self, manifest: Manifest, cases: Iterable[PlannedCase], scoring: ScoringManifest, committed: Committed
     ) -> RunWriter:
         """Store a new run and acquire the right to write it."""
         ...
@@ -285,7 +285,7 @@ class Store(Protocol):
         """
         ...
 
-    def judge_again(self, run_id: str, judging: Judging, committed: Committed) -> RunWriter:
+    def begin_scoring(self, run_id: str, scoring: ScoringManifest, committed: Committed) -> RunWriter:
         """Begin another scoring of a run's evidence; the store chooses its number."""
         ...
 
@@ -313,33 +313,33 @@ class Store(Protocol):
         """Return the manifest of a run."""
         ...
 
-    def judgings(self, run_id: str) -> list[Judging]:
+    def scorings(self, run_id: str) -> list[ScoringManifest]:
         """Return the scorings of a run, in order."""
         ...
 
     def details(self, run_id: str) -> RunDetails:
-        """Return what `record`, `manifest` and `judgings` return, read together.
+        """Return what `record`, `manifest` and `scorings` return, read together.
 
         By default they are read one after another.
         """
         from proctor.schema.results.manifest import RunDetails
 
-        return RunDetails(self.record(run_id), self.manifest(run_id), self.judgings(run_id))
+        return RunDetails(self.record(run_id), self.manifest(run_id), self.scorings(run_id))
 
-    def summary(self, run_id: str, judging: int | None = None) -> RunSummary:
+    def summary(self, run_id: str, scoring: int | None = None) -> RunSummary:
         """Return the summary of a scoring (default: the last one)."""
         ...
 
-    def standing(self, run_id: str, judging: int = 1) -> ScoringProgress:
+    def standing(self, run_id: str, scoring: int = 1) -> ScoringProgress:
         """Return the progress of a scoring without reading its cases: cheap enough for several calls a second."""
         ...
 
-    def load(self, run_id: str, judging: int | None = None) -> RunResult:
+    def load(self, run_id: str, scoring: int | None = None) -> RunResult:
         """Return a run as a result whose cases are read from the store on access."""
         ...
 
     def cases(
-        self, run_id: str, judging: int | None = None, positions: Sequence[int] | None = None
+        self, run_id: str, scoring: int | None = None, positions: Sequence[int] | None = None
     ) -> Sequence[CaseResult]:
         """Return the cases of a run, or those at some positions, which are read from the store on access."""
         ...
@@ -349,7 +349,7 @@ class Store(Protocol):
         ...
 
     def verdicts(
-        self, run_id: str, judging: int | None = None, positions: range | None = None
+        self, run_id: str, scoring: int | None = None, positions: range | None = None
     ) -> Iterator[tuple[str, CaseResult]]:
         """Return each case as `load` does, with the hash of its content, but without evidence and scores of trials.
 
@@ -357,16 +357,16 @@ class Store(Protocol):
         """
         ...
 
-    def briefly(self, run_id: str, judging: int | None = None) -> Iterator[BriefVerdict]:
+    def briefly(self, run_id: str, scoring: int | None = None) -> Iterator[BriefVerdict]:
         """Return each case as `verdicts` does, with fewer fields: several times as fast."""
         ...
 
-    def outcomes(self, run_id: str, judging: int | None = None) -> dict[int, Outcome]:
+    def outcomes(self, run_id: str, scoring: int | None = None) -> dict[int, Outcome]:
         """Return the outcome of every case that was decided in a scoring (default: as for `load`), by position."""
         ...
 
     def trials(
-        self, run_id: str, positions: Sequence[int], judging: int, *, every_attempt: bool = False
+        self, run_id: str, positions: Sequence[int], scoring: int, *, every_attempt: bool = False
     ) -> Iterator[tuple[int, list[StoredTrial]]]:
         """Yield the position and the trials of each of these cases that has any: the last attempt of each, or `every_attempt`.
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 from proctor.stores.base import Allotment, Caps, Committed, RunWriter, Store
 
 if TYPE_CHECKING:
-    from proctor.schema.results.manifest import Judging, Manifest, PlannedCase, RunSummary
+    from proctor.schema.results.manifest import Manifest, PlannedCase, RunSummary, ScoringManifest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +72,7 @@ class SharedRuns(Protocol):
         self,
         manifest: Manifest,
         cases: Iterable[PlannedCase],
-        judging: Judging,
+        scoring: ScoringManifest,
         *,
         part: int,
         parts: int,

@@ -21,7 +21,7 @@ from proctor.schema.analysis.comparison import (
     Comparison,
     Trials,
 )
-from proctor.schema.results.manifest import AgentManifest, Judging, Manifest, SetManifest
+from proctor.schema.results.manifest import AgentManifest, Manifest, ScoringManifest, SetManifest
 
 LEVEL = 0.02
 COMMAND = "proctor eval bot.py desk.json:case --trials 5"
@@ -195,7 +195,7 @@ def test_new_trials_of_both_builds_are_scored_alike(scorings: tuple[int, int], e
     for name, number in zip(("old", "new"), scorings, strict=True):
         run = manifest(name, None)
         run.options = {"config": f"{name}.json", "timeout": 20.0 if name == "old" else 30.0}
-        sides.append((run, Judging(number=number)))
+        sides.append((run, ScoringManifest(number=number)))
 
     assert [one.options for one in as_scored(*sides)] == [
         {"timeout": 20.0, "config": expected}, {"timeout": 30.0, "config": expected}

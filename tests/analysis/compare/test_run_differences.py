@@ -11,16 +11,16 @@ from proctor.schema.analysis.comparison import PASSED
 from proctor.schema.results.manifest import (
     AgentManifest,
     JudgedSet,
-    Judging,
     Manifest,
     MetricManifest,
+    ScoringManifest,
     SetManifest,
 )
 
 JUDGED = "final_response_match_v2"
 
 
-def run() -> tuple[Manifest, Judging]:
+def run() -> tuple[Manifest, ScoringManifest]:
     """The manifest of a run with a judge, simulated users and a trajectory metric."""
     manifest = Manifest(
         run_id="r", created_at=0.0, num_runs=5,
@@ -42,70 +42,70 @@ def run() -> tuple[Manifest, Judging]:
         ),
         MetricManifest(name="tool_trajectory_avg_score", definition="d2", code="c2", threshold=1.0),
     ]
-    return manifest, Judging(
+    return manifest, ScoringManifest(
         sets=[JudgedSet(eval_set_id="trips", config=config, config_hash="c", metrics=metrics)]
     )
 
 
-def _judge(manifest: Manifest, judging: Judging) -> None:
-    judged = judging.sets[0]
+def _judge(manifest: Manifest, scoring: ScoringManifest) -> None:
+    judged = scoring.sets[0]
     judged.metrics[0].judge = "m9"
     judged.metrics[0].definition = "other"
     judged.config["criteria"][JUDGED]["judge_model_options"]["judge_model"] = "m9"
 
 
-def _prompt(manifest: Manifest, judging: Judging) -> None:
-    judging.sets[0].metrics[0].prompts = {"verdict": "p9"}
-    judging.sets[0].metrics[0].definition = "other"
+def _prompt(manifest: Manifest, scoring: ScoringManifest) -> None:
+    scoring.sets[0].metrics[0].prompts = {"verdict": "p9"}
+    scoring.sets[0].metrics[0].definition = "other"
 
 
-def _samples(manifest: Manifest, judging: Judging) -> None:
-    judging.sets[0].config["criteria"][JUDGED]["judge_model_options"]["num_samples"] = 3
-    judging.sets[0].metrics[0].definition = "other"
+def _samples(manifest: Manifest, scoring: ScoringManifest) -> None:
+    scoring.sets[0].config["criteria"][JUDGED]["judge_model_options"]["num_samples"] = 3
+    scoring.sets[0].metrics[0].definition = "other"
 
 
-def _option(manifest: Manifest, judging: Judging) -> None:
-    judging.sets[0].config["criteria"]["tool_trajectory_avg_score"]["match_type"] = "IN_ORDER"
-    judging.sets[0].metrics[1].definition = "other"
+def _option(manifest: Manifest, scoring: ScoringManifest) -> None:
+    scoring.sets[0].config["criteria"]["tool_trajectory_avg_score"]["match_type"] = "IN_ORDER"
+    scoring.sets[0].metrics[1].definition = "other"
 
 
-def _temperature(manifest: Manifest, judging: Judging) -> None:
-    options = judging.sets[0].config["criteria"][JUDGED]["judge_model_options"]
+def _temperature(manifest: Manifest, scoring: ScoringManifest) -> None:
+    options = scoring.sets[0].config["criteria"][JUDGED]["judge_model_options"]
     options["judge_model_config"] = {"temperature": 0.0}
-    judging.sets[0].metrics[0].definition = "other"
+    scoring.sets[0].metrics[0].definition = "other"
 
 
-def _user_seed(manifest: Manifest, judging: Judging) -> None:
-    judging.sets[0].config["user_simulator_config"]["seed"] = 0
+def _user_seed(manifest: Manifest, scoring: ScoringManifest) -> None:
+    scoring.sets[0].config["user_simulator_config"]["seed"] = 0
 
 
-def _threshold(manifest: Manifest, judging: Judging) -> None:
-    judging.sets[0].config["criteria"]["tool_trajectory_avg_score"]["threshold"] = 0.9
-    judging.sets[0].metrics[1].threshold = 0.9
-    judging.sets[0].metrics[1].definition = "other"
+def _threshold(manifest: Manifest, scoring: ScoringManifest) -> None:
+    scoring.sets[0].config["criteria"]["tool_trajectory_avg_score"]["threshold"] = 0.9
+    scoring.sets[0].metrics[1].threshold = 0.9
+    scoring.sets[0].metrics[1].definition = "other"
 
 
-def _gate(manifest: Manifest, judging: Judging) -> None:
-    judging.sets[0].metrics[1].gate = False
-    judging.sets[0].config["criteria"]["tool_trajectory_avg_score"]["gate"] = False
+def _gate(manifest: Manifest, scoring: ScoringManifest) -> None:
+    scoring.sets[0].metrics[1].gate = False
+    scoring.sets[0].config["criteria"]["tool_trajectory_avg_score"]["gate"] = False
 
 
-def _code(manifest: Manifest, judging: Judging) -> None:
-    judging.sets[0].metrics[1].definition = "other"
-    judging.sets[0].metrics[1].code = "c9"
+def _code(manifest: Manifest, scoring: ScoringManifest) -> None:
+    scoring.sets[0].metrics[1].definition = "other"
+    scoring.sets[0].metrics[1].code = "c9"
 
 
-def _code_of_an_older_run(manifest: Manifest, judging: Judging) -> None:
-    judging.sets[0].metrics[1].definition = "other"
-    judging.sets[0].metrics[1].code = ""
+def _code_of_an_older_run(manifest: Manifest, scoring: ScoringManifest) -> None:
+    scoring.sets[0].metrics[1].definition = "other"
+    scoring.sets[0].metrics[1].code = ""
 
 
-def _gone(manifest: Manifest, judging: Judging) -> None:
-    del judging.sets[0].metrics[1]
-    del judging.sets[0].config["criteria"]["tool_trajectory_avg_score"]
+def _gone(manifest: Manifest, scoring: ScoringManifest) -> None:
+    del scoring.sets[0].metrics[1]
+    del scoring.sets[0].config["criteria"]["tool_trajectory_avg_score"]
 
 
-def _user(manifest: Manifest, judging: Judging) -> None:
+def _user(manifest: Manifest, scoring: ScoringManifest) -> None:
     manifest.options["user"] = "gpt-5"
 
 
@@ -121,42 +121,42 @@ def test_another_code_of_the_function_that_plays_users_is_named() -> None:
     assert incomparable_metrics(before[1].sets, after[1].sets) == frozenset()
 
 
-def _user_model(manifest: Manifest, judging: Judging) -> None:
-    judging.sets[0].config["user_simulator_config"]["model"] = "m9"
+def _user_model(manifest: Manifest, scoring: ScoringManifest) -> None:
+    scoring.sets[0].config["user_simulator_config"]["model"] = "m9"
 
 
-def _rule(manifest: Manifest, judging: Judging) -> None:
-    judging.sets[0].config["trials"]["min_pass_rate"] = 0.8
+def _rule(manifest: Manifest, scoring: ScoringManifest) -> None:
+    scoring.sets[0].config["trials"]["min_pass_rate"] = 0.8
 
 
-def _trials(manifest: Manifest, judging: Judging) -> None:
+def _trials(manifest: Manifest, scoring: ScoringManifest) -> None:
     manifest.sets[0].num_runs = 1
-    judging.sets[0].config["trials"]["num_runs"] = 1
+    scoring.sets[0].config["trials"]["num_runs"] = 1
 
 
-def _until_decided(manifest: Manifest, judging: Judging) -> None:
-    _trials(manifest, judging)
+def _until_decided(manifest: Manifest, scoring: ScoringManifest) -> None:
+    _trials(manifest, scoring)
     manifest.sets[0].num_runs = 20
     manifest.options["until_decided"] = True
 
 
-def _version(manifest: Manifest, judging: Judging) -> None:
+def _version(manifest: Manifest, scoring: ScoringManifest) -> None:
     manifest.versions["proctor"] = "0.2.0"
 
 
-def _source(manifest: Manifest, judging: Judging) -> None:
+def _source(manifest: Manifest, scoring: ScoringManifest) -> None:
     manifest.agent.source_hash = "b2"
 
 
-def _description(manifest: Manifest, judging: Judging) -> None:
+def _description(manifest: Manifest, scoring: ScoringManifest) -> None:
     manifest.agent.description = {"agent_details": {"desk": {"instructions": "Be quick."}}}
 
 
-def _agent(manifest: Manifest, judging: Judging) -> None:
+def _agent(manifest: Manifest, scoring: ScoringManifest) -> None:
     manifest.agent = AgentManifest(label="hasty", source_hash="b2", version="9")
 
 
-Change = Callable[[Manifest, Judging], None]
+Change = Callable[[Manifest, ScoringManifest], None]
 CHANGES: list[tuple[Change, str, str]] = [
     (_judge, "judge", f"the judge of {JUDGED} was m1 and is m9"),
     (_prompt, "prompt", f"the prompt of {JUDGED} is another one"),

@@ -599,7 +599,7 @@ def test_unchanged_config_gives_the_same_and_calls_no_agent(project: Path) -> No
     (project / "cases.evalset.json").unlink()
     done = in_this_process("score", *RESULT)
     assert done.returncode == before.returncode == 0
-    assert done.stdout.splitlines()[-1] == "JUDGING  2  every case came out as in scoring 1"
+    assert done.stdout.splitlines()[-1] == "SCORING  2  every case came out as in scoring 1"
     assert stable(report(project)) == stable(first)
     assert len(calls(project)) == 8
 
@@ -615,18 +615,18 @@ def test_another_config_reports_its_changes_and_the_history_stays(project: Path)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[-2:] == [
         "CHANGED  cases/two  failed -> passed  response_match_score=0.67>=0.5",
-        "JUDGING  2  1 of 8 cases came out differently than in scoring 1",
+        "SCORING  2  1 of 8 cases came out differently than in scoring 1",
     ]
     shown = in_this_process("show", "latest", "two").stdout.splitlines()
     assert shown[0].startswith("CASE  cases/two  passed")
-    assert [line.split("  ")[:3] for line in shown if line.startswith("JUDGING")] == [
-        ["JUDGING", "1", "failed"],
-        ["JUDGING", "2", "passed"],
+    assert [line.split("  ")[:3] for line in shown if line.startswith("SCORING")] == [
+        ["SCORING", "1", "failed"],
+        ["SCORING", "2", "passed"],
     ]
-    assert in_this_process("show", "latest", "two", "--judging", "1").stdout.startswith(
+    assert in_this_process("show", "latest", "two", "--scoring", "1").stdout.startswith(
         "CASE  cases/two  failed"
     )
-    assert "VERDICT  failed" in in_this_process("show", "--judging", "1").stdout
+    assert "VERDICT  failed" in in_this_process("show", "--scoring", "1").stdout
     assert len(calls(project)) == 8
 
 
@@ -637,7 +637,7 @@ def test_a_config_that_does_not_fit_is_refused(project: Path) -> None:
     done = in_this_process("score", "--config", "odd.json")
     assert (done.returncode, done.stdout) == (2, "")
     assert "Did you mean 'response_match_score'?" in done.stderr
-    assert len(in_this_process("show", "latest", "one").stdout.split("JUDGING")) == 2
+    assert len(in_this_process("show", "latest", "one").stdout.split("SCORING")) == 2
 
 
 STRICT = {"criteria": {"response_match_score": 1.0}}
@@ -715,4 +715,4 @@ def test_a_run_keeps_its_time_and_its_warnings_when_it_is_judged_again(project: 
     assert re.search(r"judged_in=\d", same.stdout)
     assert re.search(r"judged_in=(\d+ms|\d\.\d)", other.stdout)
     assert report(project)["runs"][0]["judging_duration"] == pytest.approx(after["judging_duration"])
-    assert load_run().duration == load_run(judging=1).duration
+    assert load_run().duration == load_run(scoring=1).duration

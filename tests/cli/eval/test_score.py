@@ -46,7 +46,7 @@ def test_choice_of_the_judge_for_a_rescore(
     again = in_this_process("score", "latest", *given)
     assert again.returncode == 0, again.stdout + again.stderr
     kept = open_store(str(tmp_path / ".proctor" / "store.sqlite3"))
-    metrics = kept.judgings(kept.find("latest"))[-1].sets[0].metrics
+    metrics = kept.scorings(kept.find("latest"))[-1].sets[0].metrics
     kept.close()
     told = {metric.name: metric.judge for metric in metrics}
     assert told[MATCH].startswith(f"scripted:{asked}.json")

@@ -271,7 +271,7 @@ def test_a_case_with_everything_that_is_known(ran: Path) -> None:
     assert [line.split("  ")[1] for line in shown if line.startswith("TRIAL")] == ["1", "2", "3"]
     assert "    turn 1: user: no call" in shown
     assert '    turn 1: - look(at="no call")' in shown
-    assert shown[-1].startswith("JUDGING  1  failed  ")
+    assert shown[-1].startswith("SCORING  1  failed  ")
 
 
 def test_one_trial_of_it(ran: Path) -> None:
@@ -293,7 +293,7 @@ def test_a_case_as_json(ran: Path) -> None:
     data = json.loads("\n".join(lines("show", run_id, "cases/wrong", "--json")))
     assert (data["run_id"], data["judging"], data["case"]["outcome"]) == (run_id, 1, "failed")
     assert [trial["number"] for trial in data["case"]["trials"]] == [0, 1, 2]
-    assert [judging["config_source"] for judging in data["judgings"]] == ["test_config.json"]
+    assert [scoring["config_source"] for scoring in data["judgings"]] == ["test_config.json"]
 
 
 def test_cases_of_one_id_in_two_sets_are_distinguished(project: Path) -> None:
@@ -305,7 +305,8 @@ def test_cases_of_one_id_in_two_sets_are_distinguished(project: Path) -> None:
 NOT_THERE = {
     "no such run": (["nothing"], "No run named 'nothing'"),
     "no such case": (["latest", "fin"], "Did you mean 'fine'?"),
-    "no such judging": (["latest", "--judging", "2"], "the run has 1"),
+    "no such scoring": (["latest", "--scoring", "2"], "--scoring 2: the run has 1"),
+    "no such scoring, by the former option": (["latest", "--judging", "2"], "--scoring 2: the run has 1"),
     "a trial of no case": (["latest", "--trial", "1"], "name it after the run"),
     "a report of a case": (["latest", "fine", "--format", "json"], "about a whole run"),
     "no such report": (["latest", "--format", "jsn"], "Did you mean 'json'?"),
@@ -361,7 +362,7 @@ def test_what_was_imported_can_be_judged_again(ran: Path) -> None:
     (ran / "mild.json").write_text('{"criteria": {"response_match_score": 0.1}}')
     imported = lines("import", "out.evalset_result.json")[0].split()[0]
     assert lines("score", imported, "--config", "mild.json", code=3)[-1].startswith(
-        "JUDGING  2  1 of 3 cases"
+        "SCORING  2  1 of 3 cases"
     )
 
 

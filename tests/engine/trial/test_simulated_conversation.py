@@ -123,7 +123,7 @@ def test_seed_reaches_every_call_of_the_model_and_the_manifest(tmp_path: Path) -
     run = evaluated(scenario(), user=model, config=with_seed(7), store=tmp_path / "runs.sqlite")
     assert [asked.options.settings.get("seed") for asked in model.asked] == [7, 7, 7]
     with closing(proctor.open_store(tmp_path / "runs.sqlite")) as store:
-        config = store.judgings(run.run_id)[0].sets[0].config
+        config = store.scorings(run.run_id)[0].sets[0].config
     assert config["user_simulator_config"]["model_configuration"]["seed"] == 7
 
 

@@ -1,4 +1,4 @@
-"""A list of runs, one case with all that is known of it, and what another judging changed: as people see them."""
+"""A list of runs, one case with all that is known of it, and what another scoring changed: as people see them."""
 
 import io
 import re
@@ -47,7 +47,7 @@ def record(run_id: str = "7f3k2cdghj", **more: object) -> RunRecord:
     )
     known = {
         "created_at": 1_700_000_000.0, "agent": "travel_agent", "sets": ("booking",), "num_runs": 5, "cases": 40,
-        "state": RunState.FINISHED, "summary": summary, "judgings": 1,
+        "state": RunState.FINISHED, "summary": summary, "scorings": 1,
     }  # fmt: skip
     return RunRecord(run_id, **{**known, **more})  # type: ignore[arg-type]  # a table of fields
 
@@ -270,13 +270,13 @@ P, F = Outcome.PASSED, Outcome.FAILED
 @pytest.mark.parametrize(
     ("before", "now", "expected"),
     [
-        ({0: P, 1: F}, {0: P, 1: F}, ["JUDGING  3  every case came out as in scoring 2"]),
+        ({0: P, 1: F}, {0: P, 1: F}, ["SCORING  3  every case came out as in scoring 2"]),
         (
             {0: P, 1: F},
             {0: F, 1: F},
             [
                 "CHANGED  booking/c0  passed -> failed",
-                "JUDGING  3  1 of 4 cases came out differently than in scoring 2",
+                "SCORING  3  1 of 4 cases came out differently than in scoring 2",
             ],
         ),
         (
@@ -285,7 +285,7 @@ P, F = Outcome.PASSED, Outcome.FAILED
             [
                 "CHANGED  booking/c0  passed -> not_run",
                 "CHANGED  booking/c1  not_run -> passed",
-                "JUDGING  3  2 of 4 cases came out differently than in scoring 2",
+                "SCORING  3  2 of 4 cases came out differently than in scoring 2",
             ],
         ),
     ],

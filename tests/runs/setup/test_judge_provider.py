@@ -79,10 +79,10 @@ def test_who_is_asked(
     assert JudgesOnDemand(chosen).judge(MATCH, options, stated=bool(stated)).model == asked
 
 
-def metric_of(store: str, judging: int = 0) -> MetricManifest:
+def metric_of(store: str, scoring: int = 0) -> MetricManifest:
     kept = open_store(store)
     try:
-        return kept.judgings(kept.find("latest"))[judging].sets[0].metrics[0]
+        return kept.scorings(kept.find("latest"))[scoring].sets[0].metrics[0]
     finally:
         kept.close()
 

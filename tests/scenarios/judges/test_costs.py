@@ -1,4 +1,4 @@
-"""What judging costs is counted and capped: fault 27. A cap is kept to within one call, and nothing passes unjudged."""
+"""What LLM judges cost is counted and capped: fault 27. A cap is kept to within one call, and nothing passes unjudged."""
 
 from __future__ import annotations
 
@@ -439,7 +439,7 @@ class TestGoingOn:
         first = proctor.rescore_sync(store=store, judge=judge, max_judge_calls=10, config=CONFIG)
         assert judge.calls == 10
         assert first.outcome is Outcome.NOT_RUN
-        assert proctor.load_run(store=store, judging=1).passed
+        assert proctor.load_run(store=store, scoring=1).passed
         second = proctor.rescore_sync(store=store, judge=judge, config=CONFIG)
         assert second.passed
         assert judge.calls == CASES * VOTES

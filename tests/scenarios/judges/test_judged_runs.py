@@ -101,8 +101,8 @@ def test_only_answers_that_no_run_needs_any_more_are_forgotten(tmp_path: Path) -
 # --- killed -----------------------------------------------------------------------------------------------------------------
 
 
-def killed_while_judging(folder: Path, seed: int, *, cases: int = 12, blows: int = 2) -> tuple[int, int]:
-    """Kill a run at random moments of its judging, go on with it, and return how often the judge was asked, and needed."""
+def killed_while_scoring(folder: Path, seed: int, *, cases: int = 12, blows: int = 2) -> tuple[int, int]:
+    """Kill a run at random moments of its scoring, go on with it, and return how often the judge was asked, and needed."""
     chance = random.Random(seed)
     with judge(partial(valid, delay=0.02)) as server:
         project = Project(folder, server, cases=cases, options={"parallelism_limit": AT_ONCE})
@@ -129,8 +129,8 @@ def is_asked(server: ModelServer, often: int) -> bool:
     return server.count >= often
 
 
-def test_killed_while_judging_neither_agent_nor_judge_is_asked_twice(tmp_path: Path) -> None:
-    asked, needed = killed_while_judging(tmp_path, int(os.environ.get("CRASH_SEED", "1")))
+def test_killed_while_scoring_neither_agent_nor_judge_is_asked_twice(tmp_path: Path) -> None:
+    asked, needed = killed_while_scoring(tmp_path, int(os.environ.get("CRASH_SEED", "1")))
     assert needed <= asked
 
 
@@ -140,7 +140,7 @@ def test_a_hundred_runs_killed_while_a_model_judges(tmp_path: Path) -> None:
     runs = int(os.environ.get("CRASH_RUNS", "100"))
     total = needed = 0
     for seed in range(1, runs + 1):
-        one, least = killed_while_judging(tmp_path / str(seed), seed)
+        one, least = killed_while_scoring(tmp_path / str(seed), seed)
         total, needed = total + one, needed + least
         print(f"seed {seed}: asked {total}, needed {needed}", flush=True)
     assert total <= 1.5 * needed

@@ -349,9 +349,9 @@ class Rows:
     evidence: dict[tuple[int, ...], bytes] = field(default_factory=dict)
     """The reports by position, number and attempt, verbatim."""
     scores: dict[tuple[Any, ...], Any] = field(default_factory=dict)
-    """By judging, position, number, attempt, and what else names a row: the row."""
+    """By scoring, position, number, attempt, and what else names a row: the row."""
     verdicts: dict[tuple[Any, ...], Any] = field(default_factory=dict)
-    """By judging and position: the row."""
+    """By scoring and position: the row."""
 
     @property
     def names(self) -> set[str]:
@@ -447,12 +447,12 @@ def differences(one: Any, other: Any, place: str = "") -> list[str]:
 
 
 def stored(
-    project: Project, store: str = "s.sqlite3", run: str = "latest", judging: int | None = None
+    project: Project, store: str = "s.sqlite3", run: str = "latest", scoring: int | None = None
 ) -> Any:
     """Return the report of a run in the project's store (see `report_of`)."""
     opened = open_runs(project.folder / store, read_only=True)
     with closing(opened):
-        return report_of(opened.load(opened.find(run), judging))
+        return report_of(opened.load(opened.find(run), scoring))
 
 
 def undisturbed(project: Project) -> Any:

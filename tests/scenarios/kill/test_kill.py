@@ -126,7 +126,7 @@ def test_two_hundred_runs_that_are_killed(tmp_path: Path, num_runs: int) -> None
 # --- while metrics are at work: the agent is done [2] --------------------------------------------------------------------
 
 
-def killed_while_judging(folder: Path, *, cases: int, runs: int, num_runs: int = 1) -> Toll:
+def killed_while_scoring(folder: Path, *, cases: int, runs: int, num_runs: int = 1) -> Toll:
     project = Project(folder, cases, num_runs, agent_seconds=(0.0, 0.002), judge_seconds=(0.05, 0.15))
     trials = project.trials
 
@@ -139,15 +139,15 @@ def killed_while_judging(folder: Path, *, cases: int, runs: int, num_runs: int =
 
 
 @pytest.mark.nightly
-def test_killed_while_judging_no_agent_is_asked_again(tmp_path: Path) -> None:
-    toll = killed_while_judging(tmp_path, cases=40, runs=1)
+def test_killed_while_scoring_no_agent_is_asked_again(tmp_path: Path) -> None:
+    toll = killed_while_scoring(tmp_path, cases=40, runs=1)
     assert toll.only_judged > 0
 
 
 @pytest.mark.nightly
 @pytest.mark.timeout(0)
-def test_a_hundred_runs_that_are_killed_while_judging(tmp_path: Path) -> None:
-    toll = killed_while_judging(tmp_path, cases=200, runs=nightly(100))
+def test_a_hundred_runs_that_are_killed_while_scoring(tmp_path: Path) -> None:
+    toll = killed_while_scoring(tmp_path, cases=200, runs=nightly(100))
     assert toll.only_judged > toll.runs
 
 

@@ -473,10 +473,10 @@ def test_time_of_a_killed_process_counts_up_to_its_last_commit(tmp_path: Path) -
 # --- re-scoring that is broken off, and what comes after it -----------------------------------------------------------
 
 
-def judgings(project: Project, store: str) -> list[bool]:
-    """Of each judging of the newest run, whether it was finished."""
+def scorings(project: Project, store: str) -> list[bool]:
+    """Of each scoring of the newest run, whether it was finished."""
     with closing(open_runs(project.folder / store, read_only=True)) as opened:
-        return [judging.finished for judging in opened.judgings(opened.find("latest"))]
+        return [scoring.finished for scoring in opened.scorings(opened.find("latest"))]
 
 
 def counted(project: Project, store: str) -> dict[str, int]:
@@ -497,18 +497,18 @@ def test_killed_rescore_changes_nothing_and_is_repeated(project: Project) -> Non
     words = ["score", "latest", "--config", "mild.json", "--store", store]
     process = Process(project, words, project.folder / "undisturbed.ledger")
     assert Blow(trials=4).strike(process)
-    assert judgings(project, store) == [True, False]
+    assert scorings(project, store) == [True, False]
     assert differences(stored(project, store), report) == []
     shown = run_command(project, "show", "latest", "--format", "json", "--store", store)
     assert json.loads(shown.stdout)["runs"][0]["counts"] == report["runs"][0]["counts"]
     project.judge_seconds = (0.0, 0.0)
     again = Process(project, ["score", "latest", "--store", store], project.folder / "undisturbed.ledger")
-    assert again.wait() == 1  # with the config of the judging that counts: not of the one that was killed
+    assert again.wait() == 1  # with the config of the scoring that counts: not of the one that was killed
     assert differences(stored(project, store), report) == []
     assert "came out as in scoring 1" in again.stdout
     assert run_command(project, *words).returncode == 3  # the errors of the agent stay
     assert counted(project, store) == {"error": 2, "passed": CASES - 2}
-    assert judgings(project, store) == [True, False, True, True]
+    assert scorings(project, store) == [True, False, True, True]
     assert len(Ledger.read(project.folder / "undisturbed.ledger").of("start")) == starts
 
 

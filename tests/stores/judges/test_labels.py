@@ -17,7 +17,7 @@ from proctor.stores.sql import database
 from proctor.stores.sql.labels import label_checksum
 from proctor.stores.sql.store import SqlStore
 from proctor.stores.sqlite.file import open_sqlite_store
-from tests.stores.sample_runs import Heard, judging, manifest, planned
+from tests.stores.sample_runs import Heard, manifest, planned, scoring
 
 LABELS = [
     StoredLabel(position=0, number=0, passes=True),
@@ -37,7 +37,7 @@ CALIBRATION = Calibration(
 
 def store_with_a_run(path: Path) -> SqlStore:
     store = open_sqlite_store(f"sqlite:///{path}")
-    store.begin(manifest(), planned(3), judging(), Heard()).close()
+    store.begin(manifest(), planned(3), scoring(), Heard()).close()
     return store
 
 
@@ -104,7 +104,7 @@ def test_labels_go_with_their_run_and_calibrations_stay(tmp_path: Path) -> None:
         store.labels("run1")
     assert store.calibrations() == [CALIBRATION]
     assert store._database.rows("SELECT COUNT(*) FROM labels") == [(0,)]
-    store.begin(manifest(), planned(3), judging(), Heard()).close()
+    store.begin(manifest(), planned(3), scoring(), Heard()).close()
     assert store.labels("run1") == []
 
 

@@ -14,7 +14,7 @@ from proctor.stores.sql.leases import Holder
 from proctor.stores.sql.run_budget import granted, settle
 from proctor.stores.sql.store import SqlStore
 from proctor.stores.sql.writer import Writer
-from tests.stores.sample_runs import Heard, judging, manifest, planned
+from tests.stores.sample_runs import Heard, manifest, planned, scoring
 from tests.stores.shared_runs.test_shared_runs import CASES, write_part
 
 CAPS = Caps(max_cost=0.001, max_judge_calls=100, max_tokens=1_000)
@@ -23,7 +23,7 @@ CAPS = Caps(max_cost=0.001, max_judge_calls=100, max_tokens=1_000)
 
 def joined(store: SqlStore, part: int, caps: Caps = CAPS) -> Membership:
     member = store.join(
-        manifest("run1", cases=CASES), planned(CASES), judging(), part=part, parts=2, caps=caps
+        manifest("run1", cases=CASES), planned(CASES), scoring(), part=part, parts=2, caps=caps
     )
     member.set_ready()
     return member
@@ -171,7 +171,7 @@ def test_a_process_learns_the_price_of_calls_when_it_takes_over(
 
 def begun(store: SqlStore, heard: Heard | None = None) -> Writer:
     """Begin a run of one process."""
-    return store.begin(manifest("run1", cases=CASES), planned(CASES), judging(), heard or Heard())
+    return store.begin(manifest("run1", cases=CASES), planned(CASES), scoring(), heard or Heard())
 
 
 class TestARunOfOneProcess:
@@ -210,7 +210,7 @@ class TestARunOfOneProcess:
         """A process that is killed right after that, or before the turn of this run of several, leaves them."""
         limited = manifest("run1", cases=CASES)
         limited.options["max_judge_calls"] = 40
-        writer = store.begin(limited, planned(CASES), judging(), Heard())
+        writer = store.begin(limited, planned(CASES), scoring(), Heard())
         assert store.caps("run1") == Caps(max_judge_calls=40)
         writer.close()
         assert store.caps("run1") == Caps()
@@ -220,7 +220,7 @@ class TestARunOfOneProcess:
     ) -> None:
         with process_that_died(monkeypatch):
             store.limit(begun(store), CAPS)
-        store.judge_again("run1", judging(), Heard()).close()
+        store.begin_scoring("run1", scoring(), Heard()).close()
         assert store.caps("run1") == CAPS
 
     def test_a_cap_may_be_larger_than_any_number_of_the_database(self, store: SqlStore) -> None:

@@ -19,14 +19,14 @@ from proctor.stores.sql.leases import Holder
 from proctor.stores.sql.rows import Rows
 from proctor.stores.sql.store import SqlStore
 from proctor.stores.sql.writer import Writer
-from tests.stores.sample_runs import Heard, judging, manifest, planned, records, shown, write_run
+from tests.stores.sample_runs import Heard, manifest, planned, records, scoring, shown, write_run
 
 CASES = 4
 ELSEWHERE = Holder("elsewhere", "another boot", 7, "7")
 
 
 def joined(store: SqlStore, part: int, parts: int = 2, run_id: str = "run1") -> Membership:
-    return store.join(manifest(run_id, cases=CASES), planned(CASES), judging(), part=part, parts=parts)
+    return store.join(manifest(run_id, cases=CASES), planned(CASES), scoring(), part=part, parts=parts)
 
 
 def write_part(
@@ -79,7 +79,9 @@ def test_a_complete_run_of_members_is_like_a_run_of_one_process(store: SqlStore)
     write_run(store, "run2", cases=CASES)
     alone, together = store.load("run2"), store.load("run1")
     assert [*map(shown, together.cases)] == [*map(shown, alone.cases)]
-    store.judge_again("run1", judging(0.9), Heard()).finish(RunSummary(outcome=Outcome.PASSED), complete=True)
+    store.begin_scoring("run1", scoring(0.9), Heard()).finish(
+        RunSummary(outcome=Outcome.PASSED), complete=True
+    )
     store.delete(["run1"])
     assert [entry.run_id for entry in store.index()] == ["run2"]
 
@@ -178,7 +180,7 @@ def test_other_processes_leave_a_run_alone_while_members_write_it(store: SqlStor
     with pytest.raises(StoreError, match=not_complete):
         store.resume("run1", Heard())
     with pytest.raises(StoreError, match=not_complete):
-        store.judge_again("run1", judging(), Heard())
+        store.begin_scoring("run1", scoring(), Heard())
     with pytest.raises(RunInUseError):
         store.delete(["run1"])
     one.release()

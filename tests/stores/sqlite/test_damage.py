@@ -22,10 +22,10 @@ from tests.stores.sample_runs import (
     case_json,
     case_of,
     evidence,
-    judging,
     manifest,
     opened,
     planned,
+    scoring,
     shown,
     trials_of,
     write_run,
@@ -139,8 +139,8 @@ def _right_cases(store: SqlStore) -> int | None:
         return None
     assert [line.run_id for line in lines] == [store.find("latest")] == ["run1"]
     assert store.manifest("run1") == manifest(cases=CASES)
-    (judged,) = store.judgings("run1")
-    assert judged.model_copy(update={"finished": False}) == judging()
+    (judged,) = store.scorings("run1")
+    assert judged.model_copy(update={"finished": False}) == scoring()
     assert judged.finished is (lines[0].state is RunState.FINISHED)
     assert list(store.planned("run1")) == planned(CASES)
     run = store.load("run1")
@@ -213,7 +213,7 @@ def test_any_changed_or_missing_byte_is_detected(path: Path, change: str) -> Non
 def _read_everything(store: SqlStore) -> None:
     for line in store.runs():
         store.manifest(line.run_id)
-        store.judgings(line.run_id)
+        store.scorings(line.run_id)
         run = store.load(line.run_id)
         list(store.planned(line.run_id))
         for position, case in enumerate(run.cases):

@@ -19,7 +19,7 @@ from proctor.cli.eval import failed_cases
 from proctor.common.registry import STORES
 from proctor.errors import SetupError, StoreError, UnknownNameError
 from proctor.runs.storage.lookup import EndedCases
-from proctor.schema.results.manifest import Judging, Manifest, PlannedCase, RunRecord
+from proctor.schema.results.manifest import Manifest, PlannedCase, RunRecord, ScoringManifest
 from proctor.schema.results.run_result import Outcome
 from proctor.stores.base import Store
 from proctor.stores.open import open_store_url, sqlite_path
@@ -102,14 +102,14 @@ class CloudStore(Store):
     def manifest(self, run_id: str) -> Manifest:
         return self._store.manifest(run_id)
 
-    def judgings(self, run_id: str) -> list[Judging]:
-        return self._store.judgings(run_id)
+    def scorings(self, run_id: str) -> list[ScoringManifest]:
+        return self._store.scorings(run_id)
 
     def planned(self, run_id: str, positions: Sequence[int] | None = None) -> Iterator[PlannedCase]:
         return self._store.planned(run_id, positions)
 
-    def outcomes(self, run_id: str, judging: int) -> dict[int, Outcome]:  # type: ignore[override]  # without a default
-        return self._store.outcomes(run_id, judging)
+    def outcomes(self, run_id: str, scoring: int) -> dict[int, Outcome]:  # type: ignore[override]  # without a default
+        return self._store.outcomes(run_id, scoring)
 
 
 @pytest.fixture

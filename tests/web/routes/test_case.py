@@ -215,7 +215,7 @@ def test_cases_know_their_neighbours_and_what_they_were(project: Project, asked:
     )
 
 
-def test_a_case_is_shown_as_each_judging_has_it(project: Project, asked: TestClient, tmp_path: Path) -> None:
+def test_a_case_is_shown_as_each_scoring_has_it(project: Project, asked: TestClient, tmp_path: Path) -> None:
     config = tmp_path / "lenient.json"
     config.write_text('{"criteria": {"response_match_score": 0.1}}')
     folder, runs = project
@@ -226,7 +226,7 @@ def test_a_case_is_shown_as_each_judging_has_it(project: Project, asked: TestCli
     assert (now["judging"], before["judging"]) == (2, 1)
     assert "tool_trajectory_avg_score" in {one["name"] for one in before["metrics"]}
     assert "tool_trajectory_avg_score" not in {one["name"] for one in now["metrics"]}
-    assert "--judging 1" in before["command"]
+    assert "--scoring 1" in before["command"]
     assert asked.get(f"/api/runs/{runs['passes']}/cases/0?judging=9").status_code == 404
 
 

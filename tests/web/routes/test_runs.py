@@ -533,7 +533,7 @@ def test_a_case_of_another_content_is_not_compared_with_its_old_result(own: tupl
 
 
 @pytest.mark.slow
-def test_a_run_that_was_judged_again_shows_either_judging(own: tuple[Path, TestClient]) -> None:
+def test_a_run_that_was_rescored_shows_either_scoring(own: tuple[Path, TestClient]) -> None:
     folder, asked = own
     before = page_of(asked, "latest")
     (folder / "strict.json").write_text(json.dumps({"criteria": {"response_match_score": 0.0001}}))
@@ -552,7 +552,7 @@ def test_a_run_that_was_judged_again_shows_either_judging(own: tuple[Path, TestC
         page_of(asked, "latest", "/cases?judging=1") != page_of(asked, "latest", "/cases?judging=2") or True
     )
     missing = asked.get("/api/runs/latest?judging=3")
-    assert (missing.status_code, "--judging 3" in missing.json()["detail"]) == (404, True)
+    assert (missing.status_code, "--scoring 3" in missing.json()["detail"]) == (404, True)
 
 
 # --- names, and what is wrong ----------------------------------------------------------------------------------------
@@ -567,7 +567,7 @@ MISTAKES = {
     "a state that is none": ("/api/runs?state=x", 422, "'running'"),
     "a page behind no run": ("/api/runs?before=nothing", 404, "No run named 'nothing'"),
     "an offset below nothing": ("/api/runs/latest/cases?offset=-1", 422, "query.offset"),
-    "a judging that is none": ("/api/runs/latest?judging=0", 422, "query.judging"),
+    "a scoring that does not exist": ("/api/runs/latest?judging=0", 422, "query.judging"),
     "a path": ("/api/runs/..%2f..%2fetc%2fpasswd", 404, "nothing at this address"),
 }
 

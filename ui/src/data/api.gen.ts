@@ -3218,22 +3218,6 @@ export interface components {
             labels: components["schemas"]["LabelPart"][];
         };
         /**
-         * JudgingPart
-         * @description One scoring of the run's evidence.
-         */
-        JudgingPart: {
-            /** Number */
-            number: number;
-            /** Created At */
-            created_at: number;
-            /** Config Sources */
-            config_sources: string[];
-            /** Finished */
-            finished: boolean;
-            /** Counts */
-            counts: boolean;
-        };
-        /**
          * KnownJudgesPage
          * @description All known judges.
          */
@@ -4285,7 +4269,7 @@ export interface components {
             /** Warnings */
             warnings: string[];
             /** Judgings */
-            judgings: components["schemas"]["JudgingPart"][];
+            judgings: components["schemas"]["ScoringPart"][];
             /** Judging */
             judging: number;
             manifest: components["schemas"]["ManifestPart"];
@@ -4407,6 +4391,22 @@ export interface components {
             /** Notes */
             notes: components["schemas"]["NotePart"][];
             failure: components["schemas"]["CausePart"] | null;
+        };
+        /**
+         * ScoringPart
+         * @description One scoring of the run's evidence.
+         */
+        ScoringPart: {
+            /** Number */
+            number: number;
+            /** Created At */
+            created_at: number;
+            /** Config Sources */
+            config_sources: string[];
+            /** Finished */
+            finished: boolean;
+            /** Counts */
+            counts: boolean;
         };
         /**
          * SelectedCases

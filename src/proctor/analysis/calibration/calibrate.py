@@ -93,7 +93,7 @@ async def calibrate(
     run_store = as_store(store, read_only=False)
     with nullcontext() if run_store is store else closing(run_store):
         run_id = find_current_run(run_store, name_of_run(run))
-        judged = await _judge_again(run_id, run_store, options)
+        judged = await _rescore(run_id, run_store, options)
         calibrating = _Calibrating(run_store, run_id, options.get("metric"), held_out, confidence)
         report = calibrating.report(labels, unit, keep=options.get("keep", True))
     report.judged = judged
@@ -103,10 +103,10 @@ async def calibrate(
 calibrate_sync = sync_form(calibrate)
 
 
-async def _judge_again(run_id: str, store: Store, options: CalibrateOptions) -> Rescoring | None:
+async def _rescore(run_id: str, store: Store, options: CalibrateOptions) -> Rescoring | None:
     """Re-score the whole run first if a config or a judge is given; a part would mix the verdicts of two judges."""
     rescore_options: dict[str, Any] = {
-        name: value for name in _JUDGING if (value := options.get(name)) is not None
+        name: value for name in _SCORING if (value := options.get(name)) is not None
     }
     if not rescore_options.keys() & {"config", "judge"}:
         return None
@@ -121,7 +121,7 @@ async def _judge_again(run_id: str, store: Store, options: CalibrateOptions) -> 
     return Rescoring(dict(judged.counts), judged.spent)
 
 
-_JUDGING = ("config", "judge", "max_cost", "max_judge_calls")
+_SCORING = ("config", "judge", "max_cost", "max_judge_calls")
 
 
 class _Calibrating:

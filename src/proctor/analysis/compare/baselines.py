@@ -27,7 +27,7 @@ from proctor.stores.open import store_file
 if TYPE_CHECKING:
     from proctor.analysis.compare.sides import Side, SideCase
     from proctor.schema.analysis.comparison import Baseline, NamedBaseline
-    from proctor.schema.results.manifest import Judging, Manifest
+    from proctor.schema.results.manifest import Manifest, ScoringManifest
     from proctor.stores.base import Store
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -187,18 +187,18 @@ def _baseline_of(store: Store, name: str) -> Baseline:
     if state is not RunState.FINISHED:
         status = "is running" if state is RunState.RUNNING else "is unfinished"
         raise SetupError(f"run {run_id} {status}: only a finished run can be a baseline")
-    side, (manifest, judging) = side_of_run(store, run_id)
+    side, (manifest, scoring) = side_of_run(store, run_id)
     cases = sorted(side.cases, key=lambda one: (one.eval_set_id, one.eval_id))
     if not any(case.result.trials.passed + case.result.trials.failed for case in cases):
         raise SetupError(
             f"run {run_id} cannot be a baseline: no case of it has a verdict. See `proctor show {run_id}`"
         )
-    judged = (metric.name for one in judging.sets for metric in one.metrics)
+    judged = (metric.name for one in scoring.sets for metric in one.metrics)
     metrics = list(dict.fromkeys([*judged, *(name for case in cases for name in case.result.scores)]))
     run = side.run
     return Baseline(
         proctor_baseline=VERSION, run_id=run_id, agent=run.agent, started_at=run.started_at, num_runs=run.num_runs,
-        most=run.most, against=run.against, cost=run.cost, known_cost=run.known_cost, manifest=_brief(manifest), judging=_nameless(judging), metrics=metrics,
+        most=run.most, against=run.against, cost=run.cost, known_cost=run.known_cost, manifest=_brief(manifest), judging=_nameless(scoring), metrics=metrics,
         cases=[_row(case, metrics) for case in cases],
     )  # fmt: skip
 
@@ -228,10 +228,10 @@ def _brief(manifest: Manifest) -> Manifest:
     )
 
 
-def _nameless(judging: Judging) -> Judging:
+def _nameless(scoring: ScoringManifest) -> ScoringManifest:
     """How it was judged, but for the names of files, which are those of one machine."""
-    sets = [one.model_copy(update={"config_source": ""}) for one in judging.sets]
-    return judging.model_copy(update={"sets": sets})
+    sets = [one.model_copy(update={"config_source": ""}) for one in scoring.sets]
+    return scoring.model_copy(update={"sets": sets})
 
 
 def _row(case: SideCase, metrics: list[str]) -> tuple[object, ...]:
@@ -241,7 +241,7 @@ def _row(case: SideCase, metrics: list[str]) -> tuple[object, ...]:
     return case.eval_set_id, case.eval_id, case.content_hash, result.outcome, *counts, means
 
 
-def side_of_baseline(baseline: Baseline) -> tuple[Side, tuple[Manifest, Judging]]:
+def side_of_baseline(baseline: Baseline) -> tuple[Side, tuple[Manifest, ScoringManifest]]:
     """Return a baseline as one side of a comparison."""
     from proctor.analysis.compare.absent_cases import unread_causes
     from proctor.analysis.compare.sides import Side

@@ -28,9 +28,9 @@ from proctor.stats.intervals import at_most, binomial_probability
 from proctor.stats.unequal_counts import TwoCounts, case_test
 
 if TYPE_CHECKING:
-    from proctor.schema.results.manifest import AgentManifest, JudgedSet, Judging, Manifest
+    from proctor.schema.results.manifest import AgentManifest, JudgedSet, Manifest, ScoringManifest
 
-    Conditions = tuple[Manifest, Judging]
+    Conditions = tuple[Manifest, ScoringManifest]
 
 FEWEST_TRIALS = 5
 """New trials of a case that moved: the fewest that can show a change of one case."""
@@ -134,7 +134,12 @@ _LONGEST_CONFIG = 600
 
 
 def rescore_step(
-    comparison: Comparison, base: Judging, candidate: Judging, *, is_baseline: bool, store: str = ""
+    comparison: Comparison,
+    base: ScoringManifest,
+    candidate: ScoringManifest,
+    *,
+    is_baseline: bool,
+    store: str = "",
 ) -> str:
     """Return the command that scores one run by the criteria of the other; empty if that is not possible.
 

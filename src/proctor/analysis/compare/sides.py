@@ -27,7 +27,7 @@ from proctor.schema.results.score import is_counted
 
 if TYPE_CHECKING:
     from proctor.schema.evidence.trial import Trial
-    from proctor.schema.results.manifest import Judging, Manifest, RunRecord
+    from proctor.schema.results.manifest import Manifest, RunRecord, ScoringManifest
     from proctor.stores.base import BriefVerdict, Store
 
 
@@ -41,7 +41,7 @@ class Side:
     """Whether the run is of several processes, and not complete."""
 
 
-KnownSide = tuple[Side, "tuple[Manifest, Judging]"]
+KnownSide = tuple[Side, "tuple[Manifest, ScoringManifest]"]
 """A side, its manifest and the scoring that counts."""
 
 
@@ -60,18 +60,18 @@ def side_of_run(store: Store, reference: str | RunResult) -> KnownSide:
 
     run_id = find_run(store, reference)
     details = store.details(run_id)
-    manifest, judging, summary = details.manifest, counting(details.judgings), details.record.summary
+    manifest, scoring, summary = details.manifest, counting(details.scorings), details.record.summary
     run = ComparedRun(
         run_id, manifest.agent.label, sum(one.cases for one in manifest.sets), manifest.num_runs, manifest.created_at,
         run_cost(summary.spent, summary.unreported), known_cost(summary.spent),
-        against=manifest.against, most=manifest.num_runs if adds_trials(manifest, judging) else 0, unread_sets=unread_causes(manifest),
+        against=manifest.against, most=manifest.num_runs if adds_trials(manifest, scoring) else 0, unread_sets=unread_causes(manifest),
     )  # fmt: skip
     priced = any(one.purpose == "agent" and not one.unpriced for one in summary.spent)
     trials = sum(one.cases * one.num_runs for one in manifest.sets)
     figures = figures_of_kept(store, details.record, trials=trials, priced=priced)
-    cases = _stored_cases(store.briefly(run_id, judging.number), figures)
+    cases = _stored_cases(store.briefly(run_id, scoring.number), figures)
     members = run_members(store, run_id) if details.record.state is not RunState.FINISHED else ()
-    return Side(run, cases, is_shared=bool(members)), (manifest, judging)
+    return Side(run, cases, is_shared=bool(members)), (manifest, scoring)
 
 
 def find_run(store: Store, name: str) -> str:

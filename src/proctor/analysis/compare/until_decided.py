@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from proctor.analysis.compare.sides import Side, SideCase
     from proctor.engine.planning.plan import Plan
     from proctor.schema.analysis.comparison import Comparison, Trials
-    from proctor.schema.results.manifest import Judging, Manifest
+    from proctor.schema.results.manifest import Manifest, ScoringManifest
     from proctor.schema.results.run_result import RunResult, SetSummary
     from proctor.stores.base import Store
 
@@ -40,11 +40,11 @@ def looks_of(
     counts = {chosen.num_runs for chosen in plan.sets}
     if len(counts) > 1 or min(counts) < 2:
         raise SetupProblems([SetupError(_too_few(counts))])
-    base, (manifest, judging) = _base(str(options.get("against")), store, options.get("store"))
+    base, (manifest, scoring) = _base(str(options.get("against")), store, options.get("store"))
     if manifest.imported_from:  # its cases have no content hashes: they are paired by their ids alone
         base = replace(base, cases=[case._replace(content_hash="") for case in base.cases])
     _check_common(base, plan)
-    _check_alike(base, judging, plan)
+    _check_alike(base, scoring, plan)
     if options.get("deterministic"):
         check_deterministic(base)
     candidate = _planned_manifest(options, plan, unreadable)
@@ -86,15 +86,15 @@ def _too_few(counts: set[int]) -> str:
     return "against: num_runs (--num-runs N) must be at least 2: it is how many trials a case gets at most until it is decided"
 
 
-def _check_alike(base: Side, judging: Judging, plan: Plan) -> None:
+def _check_alike(base: Side, scoring: ScoringManifest, plan: Plan) -> None:
     """Where pass and fail are not judged alike, no number of trials decides anything."""
     from proctor.runs.run_differences import config_differences, incomparable_metrics
     from proctor.runs.setup.manifest import judged_set
     from proctor.schema.analysis.comparison import PASSED
 
     sets = [judged_set(chosen) for chosen in plan.sets]
-    if PASSED in incomparable_metrics(judging.sets, sets):
-        differs = "; ".join(one.text for one in config_differences(judging.sets, sets))
+    if PASSED in incomparable_metrics(scoring.sets, sets):
+        differs = "; ".join(one.text for one in config_differences(scoring.sets, sets))
         raise SetupProblems(
             [
                 SetupError(
@@ -105,7 +105,7 @@ def _check_alike(base: Side, judging: Judging, plan: Plan) -> None:
         )
 
 
-def _base(name: str, store: Store | None, url: Any) -> tuple[Side, tuple[Manifest, Judging]]:
+def _base(name: str, store: Store | None, url: Any) -> tuple[Side, tuple[Manifest, ScoringManifest]]:
     from proctor.analysis.compare.baselines import load_baseline, side_of_baseline
     from proctor.analysis.compare.sides import side_of_run
     from proctor.stores.baselines import baseline_names, is_file

@@ -160,7 +160,7 @@ def _points(
         means.begin(one.run.run_id, len(one.run.unread_sets))
         changes.begin(one.run.run_id)
         counts: defaultdict[tuple[str, str], int] = defaultdict(int)
-        for position, case in enumerate(looked.store.briefly(one.run.run_id, one.judging.number)):
+        for position, case in enumerate(looked.store.briefly(one.run.run_id, one.scoring.number)):
             name = case.eval_set_id, case.eval_id
             place = counts[name]
             counts[name] += 1

@@ -202,7 +202,7 @@ class RunChanges:
 
         self.begin(one.run.run_id)
         counts: defaultdict[tuple[str, str], int] = defaultdict(int)
-        for case in self._looked.store.briefly(one.run.run_id, one.judging.number):
+        for case in self._looked.store.briefly(one.run.run_id, one.scoring.number):
             name = case.eval_set_id, case.eval_id
             if is_reached(case.outcome):
                 self.add(one.run.run_id, case, counts[name])

@@ -17,7 +17,14 @@ from proctor.runs.setup.judge_and_user import AN_OBJECT
 from proctor.runs.storage.queries import RunFilter, is_set
 from proctor.schema.analysis.comparison import RunDifference
 from proctor.schema.analysis.history import CasePoint, HistoryRun
-from proctor.schema.results.manifest import Judging, Manifest, PlannedCase, RunDetails, RunRecord, counting
+from proctor.schema.results.manifest import (
+    Manifest,
+    PlannedCase,
+    RunDetails,
+    RunRecord,
+    ScoringManifest,
+    counting,
+)
 from proctor.schema.results.run_result import CaseResult
 
 if TYPE_CHECKING:
@@ -41,20 +48,20 @@ class SelectedRun:
 
     run: HistoryRun
     manifest: Manifest
-    judging: Judging
+    scoring: ScoringManifest
 
     @property
     def is_known(self) -> bool:
         """Whether another build of the agent would have been noticed."""
         return bool(self.manifest.agent.build)
 
-    def of_set(self, eval_set_id: str) -> tuple[Manifest, Judging]:
+    def of_set(self, eval_set_id: str) -> tuple[Manifest, ScoringManifest]:
         """Return what was run and scored, as far as it concerns one set."""
         sets = [one for one in self.manifest.sets if one.eval_set_id == eval_set_id]
-        judged = [one for one in self.judging.sets if one.eval_set_id == eval_set_id]
+        judged = [one for one in self.scoring.sets if one.eval_set_id == eval_set_id]
         return (
             self.manifest.model_copy(update={"sets": sets}),
-            self.judging.model_copy(update={"sets": judged}),
+            self.scoring.model_copy(update={"sets": judged}),
         )
 
 
@@ -94,7 +101,7 @@ class SelectedRuns:
             chosen_of=self._chosen_of(record, manifest), build=agent.build, models=tuple(summary.models), stopped_by=summary.stopped_by,
             trial_cost=summary.trial_cost if has_all_sets else None,
         )  # fmt: skip
-        return SelectedRun(run, manifest, counting(details.judgings))
+        return SelectedRun(run, manifest, counting(details.scorings))
 
     def _chosen_of(self, record: RunRecord, manifest: Manifest) -> int | None:
         most = self._most_cases[frozenset(record.sets)]
@@ -103,13 +110,13 @@ class SelectedRuns:
     def cases(self, one: SelectedRun) -> Sequence[CaseResult]:
         """Return the cases of one of the runs, which are read from the store on access."""
         if one.run.run_id not in self._cases:
-            self._cases[one.run.run_id] = self.store.cases(one.run.run_id, one.judging.number)
+            self._cases[one.run.run_id] = self.store.cases(one.run.run_id, one.scoring.number)
         return self._cases[one.run.run_id]
 
     @cached_property
     def score_ranges(self) -> dict[str, tuple[float, float]]:
         """The lowest and the highest score of each metric of which one is known; the highest may be infinite."""
-        sets = [judged for one in self.runs for judged in one.judging.sets]
+        sets = [judged for one in self.runs for judged in one.scoring.sets]
         limits = {one.name: one.score_limits for judged in sets for one in judged.metrics}
         return {name: known for name, known in limits.items() if known} | score_ranges(sets)
 

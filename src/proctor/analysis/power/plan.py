@@ -19,7 +19,7 @@ from proctor.runs.run_differences import manifest_of_result
 from proctor.runs.storage.open import StoreLike, is_open, open_runs
 from proctor.schema.analysis.comparison import PASSED
 from proctor.schema.analysis.power_plan import MeasureSize, RunSize, SizeRow
-from proctor.schema.results.manifest import Judging, counting
+from proctor.schema.results.manifest import ScoringManifest, counting
 from proctor.schema.results.model_usage import trial_cost
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, RunResult
 from proctor.schema.results.score import is_score
@@ -288,7 +288,7 @@ def _size_of_stored_run(store: Store, name: str, request: _Request) -> RunSize:
     run = store.load(find_current_run(store, name))
     trials = sum(len(case.trials) for _, case in store.verdicts(run.run_id))
     took = _took(run, trials, store.record(run.run_id).summary.trial_cost)
-    return _run_size(run, took, counting(store.judgings(run.run_id)), request)
+    return _run_size(run, took, counting(store.scorings(run.run_id)), request)
 
 
 def _took(run: RunResult, trials: int, cost: float | None) -> TrialFigures:
@@ -296,8 +296,8 @@ def _took(run: RunResult, trials: int, cost: float | None) -> TrialFigures:
     return TrialFigures(cost, run.duration / trials if run.duration and trials else None)
 
 
-def _run_size(run: RunResult, took: TrialFigures, judging: Judging, request: _Request) -> RunSize:
-    scores = _RunScores(run.cases, score_ranges(judging.sets))
+def _run_size(run: RunResult, took: TrialFigures, scoring: ScoringManifest, request: _Request) -> RunSize:
+    scores = _RunScores(run.cases, score_ranges(scoring.sets))
     if not scores.values[PASSED]:
         raise SetupProblems([SetupError(_no_data_text(run, scores))])
     how = RunSizeRequest(

@@ -21,7 +21,7 @@ from proctor.common.safe_text import count_text
 from proctor.engine.execution.run_recorder import ScoringRecord
 from proctor.errors import SetupError
 from proctor.reports.content.summary import percent
-from proctor.runs.setup.manifest import judging_of, planned_cases
+from proctor.runs.setup.manifest import planned_cases, scoring_manifest
 from proctor.runs.storage.lookup import find_case, read_case_as_run
 from proctor.schema.analysis.audit_result import (
     AGENTS,
@@ -70,9 +70,9 @@ def stored_run_of(
         return None
     manifest = prepared.manifest.model_copy(update={"kind": RunKind.AUDIT, "agent": _AGENT, "num_runs": 1})
     manifest.options = {**manifest.options, AUDIT: _settings(audit, cases, mutants)}
-    judging = judging_of(prepared.plan, created_at=manifest.created_at)
+    scoring = scoring_manifest(prepared.plan, created_at=manifest.created_at)
     planned = planned_cases(prepared.plan)
-    return ScoringRecord(store, lambda _, committed: store.begin(manifest, planned, judging, committed))
+    return ScoringRecord(store, lambda _, committed: store.begin(manifest, planned, scoring, committed))
 
 
 def store_audit(run: ScoringRecord, audit: AuditResult, cases: Sequence[AuditedCase]) -> str:
@@ -260,11 +260,11 @@ def load_audit(store: Store, run_id: str) -> AuditResult:
     Raises:
         SetupError: the audit is not finished.
     """
-    manifest, judging = store.manifest(run_id), store.judgings(run_id)[0]
+    manifest, scoring = store.manifest(run_id), store.scorings(run_id)[0]
     settings, facts = manifest.options[AUDIT], audit_findings(store, run_id)
     cases = enumerate(store.load(run_id).cases)
     sets = []
-    for one, judged, metrics in zip(manifest.sets, judging.sets, facts["metrics"], strict=True):
+    for one, judged, metrics in zip(manifest.sets, scoring.sets, facts["metrics"], strict=True):
         audits = [
             case_audit(result, facts["cases"].get(str(at), {})) for at, result in islice(cases, one.cases)
         ]
@@ -403,7 +403,7 @@ def newest_audits(store: Store, run_id: str) -> Iterator[AuditOfSet]:
     sets = store.manifest(run_id).sets
     names_by_hash = {
         (one.content_hash, judged.config_hash): one.path or one.eval_set_id
-        for one, judged in zip(sets, store.judgings(run_id)[0].sets, strict=True)
+        for one, judged in zip(sets, store.scorings(run_id)[0].sets, strict=True)
     }
     ids = {one.eval_set_id for one in sets}
     for entry in store.index(RunKind.AUDIT)[:_MOST_SEARCHED]:
@@ -412,8 +412,8 @@ def newest_audits(store: Store, run_id: str) -> Iterator[AuditOfSet]:
         manifest = store.manifest(entry.run_id)
         if manifest.options[AUDIT]["mutants"] is not None:
             continue
-        judging, shares = store.judgings(entry.run_id)[0], audit_findings(store, entry.run_id)["shares"]
-        for one, judged, share in zip(manifest.sets, judging.sets, shares, strict=True):
+        scoring, shares = store.scorings(entry.run_id)[0], audit_findings(store, entry.run_id)["shares"]
+        for one, judged, share in zip(manifest.sets, scoring.sets, shares, strict=True):
             if name := names_by_hash.pop((one.content_hash, judged.config_hash), ""):
                 yield AuditOfSet(name, entry, one.eval_set_id, share)
 

@@ -92,7 +92,7 @@ def find_failed_cases(name: str, store: str | None = None) -> FailedCases:
 def _failed_cases_of_run(store: Store, run_id: str) -> FailedCases:
     """Read the cases that did not pass from the latest scores of a stored run."""
     manifest = store.manifest(run_id)
-    outcomes = store.outcomes(run_id, store.record(run_id).judging)
+    outcomes = store.outcomes(run_id, store.record(run_id).scoring)
     failed = FailedCases()
     _add_manifest(failed, store, manifest)
     for case in store.planned(run_id):
@@ -142,7 +142,7 @@ def _add_config(failed: FailedCases, store: Store, manifest: Manifest) -> None:
     if isinstance(config, str):
         failed.options["config"] = _from_folder(manifest, config)
     elif config is not None or any(
-        is_config_object(judged.config_source) for judged in store.judgings(run_id)[0].sets
+        is_config_object(judged.config_source) for judged in store.scorings(run_id)[0].sets
     ):
         failed.unknown["--config"] = f"the config of run {run_id} was an object in Python"
     if "default_config" in manifest.options:

@@ -32,7 +32,7 @@ proctor score latest --config strict.json
 proctor score 7f3k2c --config strict.json --report json=out.json
 proctor score 7f3k2c --metrics response_match_score
 proctor score latest --batch --judge claude-haiku-4-5      judges at half the price
-proctor show 7f3k2c --judging 1           the original scores
+proctor show 7f3k2c --scoring 1           the original scores
 """
 
 
@@ -56,7 +56,7 @@ def score(ctx: click.Context, /, run: str, *, store: str | None, **options: Any)
     """Re-score the stored evidence of a run with another config; no agent is called.
 
     Shows the new verdicts and their changes since the previous scoring. They become the run's
-    verdicts; earlier ones stay in its history (`proctor show RUN --judging 1`). RUN is an id, the
+    verdicts; earlier ones stay in its history (`proctor show RUN --scoring 1`). RUN is an id, the
     beginning of one, `latest` or `latest~1`, the one before it.
 
     Exit codes: as `proctor eval`, of the new verdicts.
@@ -130,7 +130,7 @@ def _show_changes(store: Store, result: RunResult, execution: Execution) -> None
 
     if not execution.stdout_is_free:
         return
-    *earlier, last = store.judgings(result.run_id)
+    *earlier, last = store.scorings(result.run_id)
     before, now = counting(earlier).number, last.number
     changes = changes_of(
         result,

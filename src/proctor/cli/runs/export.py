@@ -59,7 +59,8 @@ proctor export 7f3k2c --format adk --output results/
 )
 @json_option(WHAT)
 @option(
-    "--judging",
+    "--scoring",
+    old=("--judging",),
     section=WHAT,
     type=NumberType(least=1),
     metavar="N",
@@ -86,7 +87,7 @@ def export(
     run: str,
     *,
     format_: str | None,
-    judging: int | None,
+    scoring: int | None,
     app_name: str | None,
     output: str | None,
     store: str | None,
@@ -111,17 +112,17 @@ def export(
     with reported_errors(
         {"reports": requested, "format_": None}, lambda: output_guard({**how, "store": store})
     ):
-        _export(run, form, target, store, judging=judging, app_name=app_name, **how)
+        _export(run, form, target, store, scoring=scoring, app_name=app_name, **how)
 
 
 def _export(
-    run: str, form: str, target: str | None, store: str | None, *, judging: int | None, **how: Any
+    run: str, form: str, target: str | None, store: str | None, *, scoring: int | None, **how: Any
 ) -> None:
     from proctor.runs.attempts import find_current_run
     from proctor.runs.storage.export import export_run
     from proctor.runs.storage.lookup import listed_run
     from proctor.runs.storage.open import kept_stores, open_runs
-    from proctor.schema.results.manifest import RunState, judging_number
+    from proctor.schema.results.manifest import RunState, scoring_number
     from proctor.schema.results.run_result import RunKind
     from proctor.web.pages.bundle.store_pages import StoreExtras
 
@@ -130,7 +131,7 @@ def _export(
         if opened.record(run_id).kind is RunKind.AUDIT:
             _export_audit(opened, run_id, form, target, **how)
             return
-        number = judging_number(opened.judgings(run_id), judging)
+        number = scoring_number(opened.scorings(run_id), scoring)
         result, extras = opened.load(run_id, number), StoreExtras(opened, number)
         stores = kept_stores([opened.url, None])
         for path in export_run(result, form, target or sys.stdout, extras=extras, stores=stores, **how):

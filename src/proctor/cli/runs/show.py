@@ -42,7 +42,7 @@ EXAMPLES = """
 proctor show                             the newest run
 proctor show 7f3k2c                      a run, by the beginning of its id
 proctor show latest two_turn_booking     a case: every trial, evidence and scores
-proctor show latest two_turn_booking --trial 3 --judging 1
+proctor show latest two_turn_booking --trial 3 --scoring 1
 proctor show latest --report json=out.json
 proctor show nightly-42 --wait           wait for its verdict, and exit with its code
 proctor show 9q95hq two_turn_booking     of an audit: the mutants that this case does not notice
@@ -53,7 +53,8 @@ proctor show 9q95hq two_turn_booking     of an audit: the mutants that this case
 @argument("run", default="latest", metavar="[RUN]")
 @argument("case", required=False, metavar="[CASE]")
 @option(
-    "--judging",
+    "--scoring",
+    old=("--judging",),
     section=SHOW,
     type=NumberType(least=1),
     metavar="N",
@@ -136,7 +137,7 @@ def show_run(name: str, store_url: str | None, options: Mapping[str, Any], stdou
     from proctor.reports.content.summary import exit_code_of_runs
     from proctor.runs.storage.join_run import wait_for_end
     from proctor.runs.storage.open import open_runs
-    from proctor.schema.results.manifest import judging_number
+    from proctor.schema.results.manifest import scoring_number
     from proctor.schema.results.run_result import RunKind
 
     if options["trials"]:
@@ -150,12 +151,12 @@ def show_run(name: str, store_url: str | None, options: Mapping[str, Any], stdou
             _show_audit(store, run_id, None, options, stdout)
             return ExitCode.PASSED
         late = wait_for_end(store, run_id, options["wait_timeout"]) if options["wait"] else ""
-        judging = judging_number(store.judgings(run_id), options["judging"])
-        result = store.load(run_id, judging)
+        scoring = scoring_number(store.scorings(run_id), options["scoring"])
+        result = store.load(run_id, scoring)
         if not any(output.path is None for output in outputs):
-            _show_for_people(store, result, judging, stdout)
+            _show_for_people(store, result, scoring, stdout)
         if not write_outputs(
-            outputs, [result], stdout, verbose=bool(common().verbose), store=store, judging=judging
+            outputs, [result], stdout, verbose=bool(common().verbose), store=store, scoring=scoring
         ):
             return ExitCode.ERROR
     if late:
@@ -196,7 +197,7 @@ def _case_hint(store: Store, name: str) -> str:
     return ""
 
 
-def _show_for_people(store: Store, result: RunResult, judging: int, stdout: TextIO) -> None:
+def _show_for_people(store: Store, result: RunResult, scoring: int, stdout: TextIO) -> None:
     from proctor.cli.outputs import report_for
     from proctor.reports.content.run_list import write_run_header
     from proctor.runs.storage.lookup import listed_run
@@ -205,11 +206,11 @@ def _show_for_people(store: Store, result: RunResult, judging: int, stdout: Text
 
     report_options = terminal_options()
     entry = listed_run(store, result.run_id)
-    write_run_header(entry, judging, stdout, options=report_options)
+    write_run_header(entry, scoring, stdout, options=report_options)
     report_for(stdout).write([result], stdout, options=report_options)
     if entry.run.state is RunState.UNFINISHED:
         notify(_resume_hint(entry, store_option(store)))
-    elif (last := store.judgings(result.run_id)[-1]).number > entry.run.judging:
+    elif (last := store.scorings(result.run_id)[-1]).number > entry.run.scoring:
         notify(
             f"scoring {last.number} does not count: it was interrupted, or the run was resumed after it. "
             f"`proctor score {entry.short}{store_option(store)}` re-scores the whole run"
@@ -237,7 +238,7 @@ def show_case(
     from proctor.reports.content.case_blocks import write_case
     from proctor.runs.storage.lookup import find_case, lacks_reasons, listed_run, view_case
     from proctor.runs.storage.open import open_runs
-    from proctor.schema.results.manifest import judging_number
+    from proctor.schema.results.manifest import scoring_number
     from proctor.schema.results.run_result import RunKind
 
     if options["wait"]:
@@ -249,9 +250,9 @@ def show_case(
         if store.record(run_id).kind is RunKind.AUDIT:
             _show_audit(store, run_id, case, options, stdout)
             return
-        judging = judging_number(store.judgings(run_id), options["judging"])
+        scoring = scoring_number(store.scorings(run_id), options["scoring"])
         planned = find_case(store.planned(run_id), case)
-        view = view_case(store, listed_run(store, run_id), planned, judging)
+        view = view_case(store, listed_run(store, run_id), planned, scoring)
     view = replace(view, trials=_trial_indexes(options["trials"], view.case))
     if options["as_json"]:
         stdout.write(_as_json(view))
@@ -265,7 +266,7 @@ def show_case(
             )
 
 
-_OF_RUNS = {"judging": "--judging", "trials": "--trial", "reports": "--report", "wait": "--wait"}
+_OF_RUNS = {"scoring": "--scoring", "trials": "--trial", "reports": "--report", "wait": "--wait"}
 
 
 def _show_audit(
@@ -308,7 +309,7 @@ def _as_json(view: StoredCase) -> str:
         "run_id": view.run_id,
         "agent": view.agent,
         "started_at": view.began,
-        "judging": view.judging,
+        "judging": view.scoring,
         "calibrations": dict(view.badges),
         "case": _case_json(replace(view.case, trials=trials)),
         "earlier_attempts": [

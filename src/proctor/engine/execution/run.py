@@ -40,7 +40,7 @@ class Run:
     options: RunOptions
     progress: Progress
     warnings: list[str] = field(default_factory=list)
-    judging_warnings: list[str] = field(default_factory=list)
+    scoring_warnings: list[str] = field(default_factory=list)
     """The warnings that concern the criteria; they are in `warnings`, too."""
     unreadable: list[SetSummary] = field(default_factory=list)
     """Sets that could not be read; the other sets run without them."""
@@ -129,7 +129,7 @@ class Run:
 
     def _add_time(self, run: RunResult, seconds: float) -> None:
         if self.agent is None:  # scoring again does not change how long the run took
-            run.duration, run.judging_duration = self._earlier_seconds, seconds
+            run.duration, run.scoring_duration = self._earlier_seconds, seconds
         else:
             run.duration = self._earlier_seconds + seconds
 
@@ -339,10 +339,10 @@ class Run:
             outcome=run.outcome_for(counts),
             counts={outcome.value: count for outcome, count in counts.items()},
             duration=run.duration,
-            judging_duration=run.judging_duration,
+            judging_duration=run.scoring_duration,
             interrupted=run.interrupted,
             warnings=run.warnings,
-            judging_warnings=self.judging_warnings,
+            judging_warnings=self.scoring_warnings,
             stopped_by=run.stopped_by,
             failure=run.failure,
             models=sorted(self._spending.models),

@@ -28,15 +28,15 @@ Opener = Callable[[AgentInfo | None, Committed], RunWriter]
 """Receives the agent's description of itself; begins a run, resumes one, or begins another scoring of one."""
 
 
-def cases_in_error(store: Store, run_id: str, judging: int) -> set[int]:
+def cases_in_error(store: Store, run_id: str, scoring: int) -> set[int]:
     """Return the positions of the cases of a run that `resume --retry-errors` runs again.
 
     They are the cases in error. If the run is compared with another one, failed cases with a trial in error are among
     them: their verdict is certain, but no figure of the comparison counts them.
     """
-    positions = {at for at, outcome in store.outcomes(run_id, judging).items() if outcome is Outcome.ERROR}
+    positions = {at for at, outcome in store.outcomes(run_id, scoring).items() if outcome is Outcome.ERROR}
     if store.manifest(run_id).against:
-        for at, (_, case) in enumerate(store.verdicts(run_id, judging)):
+        for at, (_, case) in enumerate(store.verdicts(run_id, scoring)):
             if any(trial.outcome is Outcome.ERROR for trial in case.trials):
                 positions.add(at)
     return positions
@@ -101,13 +101,13 @@ class ScoringRecord:
         """
         self._writer = self._opener(info, Commits(asyncio.get_running_loop()))
         if self.resumed:
-            run_id, judging = self._writer.run_id, self._writer.judging
+            run_id, scoring = self._writer.run_id, self._writer.scoring
             self.earlier = self.store.summary(run_id, 1)  # also of a run that is scored again
             self.attempts_made = self.store.standing(run_id).trials
-            self._outcomes = self.store.outcomes(run_id, judging)
+            self._outcomes = self.store.outcomes(run_id, scoring)
             self.outcomes_of_gone = [self._outcomes.pop(at, Outcome.NOT_RUN) for at in self._gone]
             if self.retry_errors:
-                again = cases_in_error(self.store, run_id, judging)
+                again = cases_in_error(self.store, run_id, scoring)
                 self._outcomes = {at: outcome for at, outcome in self._outcomes.items() if at not in again}
 
     def share_budget(self, options: RunOptions) -> None:
@@ -136,7 +136,7 @@ class ScoringRecord:
     def open_allotment(self, caps: Caps) -> Allotment | None:
         """Return what this process may spend; `None` if there are no caps, or the store keeps none."""
         limit = getattr(self.store, "limit", None)
-        if limit is None or self.writer.judging != 1:  # each further scoring has caps of its own
+        if limit is None or self.writer.scoring != 1:  # each further scoring has caps of its own
             return None
         allotment: Allotment | None = limit(self.writer, caps)
         return allotment
@@ -166,7 +166,7 @@ class ScoringRecord:
         """Yield the stored trials of each of these cases that has any, with the position of the case."""
         if not self.resumed:
             return iter(())
-        return self.store.trials(self.writer.run_id, positions, self.writer.judging)
+        return self.store.trials(self.writer.run_id, positions, self.writer.scoring)
 
     def put(self, *records: Record) -> None:
         """Write records, without waiting for the disk."""
@@ -184,11 +184,11 @@ class ScoringRecord:
 
     def cases(self) -> Sequence[CaseResult]:
         """Return the cases of the run, read from the store when they are asked for."""
-        return self.store.cases(self.writer.run_id, self.writer.judging)
+        return self.store.cases(self.writer.run_id, self.writer.scoring)
 
     def badges(self) -> dict[str, str]:
         """Return the calibration of each metric's judge, according to the store."""
-        return self.store.load(self.writer.run_id, self.writer.judging).badges
+        return self.store.load(self.writer.run_id, self.writer.scoring).badges
 
     def finish(self, summary: RunSummary, *, complete: bool) -> None:
         """Write the remaining records and the summary of the run.

@@ -30,7 +30,7 @@ _ANSWERS = (
     "final_output", "final_text",
 )  # fmt: skip
 _CALL_PARTS = ("tool_name", "tool_input", "tool_args", "args", "arguments")
-_JUDGING: dict[str, str] = {
+_REQUIREMENTS: dict[str, str] = {
     "limits": "it belongs to `expectations`",
     **dict.fromkeys(("never", "only_after", "implies_later"), _RULES),
     **dict.fromkeys(("metrics", "eval_metrics", "threshold", "thresholds"), _CONFIG),
@@ -45,14 +45,14 @@ OWN_WORDS: dict[str, dict[str, str]] = {
         **dict.fromkeys(
             ("cases", "test_cases", "tests", "evals", "evaluations", "examples", "samples"), _CASES
         ),
-        **_JUDGING,
+        **_REQUIREMENTS,
         **dict.fromkeys(_FINAL_STATE, END),
         **dict.fromkeys(("initial_state", "session_state", "initial_session"), START),
         **dict.fromkeys(_CALL_LIST, CALLS),
         **dict.fromkeys(_ANSWERS, ANSWER),
     },
     "case": {
-        **_JUDGING,
+        **_REQUIREMENTS,
         **dict.fromkeys(_FINAL_STATE, END),
         **dict.fromkeys(("state", "initial_state", "session_state", "initial_session"), START),
         **dict.fromkeys(("turns", "messages", "dialog", "dialogue", "invocations"), _TURNS),
@@ -60,7 +60,7 @@ OWN_WORDS: dict[str, dict[str, str]] = {
         **dict.fromkeys(_ANSWERS, ANSWER),
     },
     "row": {
-        **_JUDGING,
+        **_REQUIREMENTS,
         "reference": 'expected a text, `{"parts": [{"text": …}]}`, or one of the two under `response`',
         "reference_trajectory": _CALLS_IN_ROW,
         "expected_tools": _CALLS_IN_ROW,
@@ -70,20 +70,20 @@ OWN_WORDS: dict[str, dict[str, str]] = {
         **dict.fromkeys(_ANSWERS, ANSWER),
     },
     "old case": {
-        **_JUDGING,
+        **_REQUIREMENTS,
         **dict.fromkeys(_FINAL_STATE, END),
         **dict.fromkeys(("state", "initial_state", "session_state"), START),
         **dict.fromkeys((*_CALL_LIST, *_CALL_PARTS), CALLS),
         **dict.fromkeys(_ANSWERS, ANSWER),
     },
     "turn": {
-        **_JUDGING,
+        **_REQUIREMENTS,
         **dict.fromkeys(_FINAL_STATE, END),
         **dict.fromkeys((*_CALL_LIST, *_CALL_PARTS), CALLS),
         **dict.fromkeys(_ANSWERS, ANSWER),
     },
     "old turn": {
-        **_JUDGING,
+        **_REQUIREMENTS,
         **dict.fromkeys(_FINAL_STATE, END),
         **dict.fromkeys((*_CALL_LIST, *_CALL_PARTS), CALLS),
         **dict.fromkeys(_ANSWERS, ANSWER),

@@ -96,7 +96,7 @@ def _run_of_report(run: RunForm) -> RecordedRun:
         warnings=run.warnings,
         started_at=run.started_at or 0.0,
         duration=run.duration or 0.0,
-        judging_duration=run.judging_duration,
+        scoring_duration=run.judging_duration,
         interrupted=run.interrupted,
         stopped_by=run.stopped_by or "",
         run_id=run.run_id or "",

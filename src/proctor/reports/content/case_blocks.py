@@ -83,7 +83,7 @@ def _head(view: StoredCase, style: TextStyle) -> Iterator[Block]:
             TextSpan(f"  {rate_sentence(case, style.marks)}", "dim"),
         ]
     yield Line(spans, record=_case_record(view))
-    scoring = f"scoring {view.judging} of {len(view.history)}" if len(view.history) > 1 else ""
+    scoring = f"scoring {view.scoring} of {len(view.history)}" if len(view.history) > 1 else ""
     facts = [f"run {view.short}", view.agent, when(view.began), scoring, case.place]
     yield Line([*join_with_dots([TextSpan(fact, "dim") for fact in facts if fact], style)])
     reason = reason_of(case)
@@ -100,7 +100,7 @@ def _case_record(view: StoredCase) -> tuple[str, ...]:
         "CASE", f"{case.eval_set_id}/{case.eval_id}", case.outcome.value,
         trials_field(case),
         rate_field(case), FLAKY if case.flaky else "",
-        f"run={view.run_id}", f"agent={view.agent}", when(view.began), f"judging={view.judging}",
+        f"run={view.run_id}", f"agent={view.agent}", when(view.began), f"scoring={view.scoring}",
         f"place={case.place}" if case.place else "",
     )  # fmt: skip
 
@@ -262,7 +262,7 @@ def _trial_notes(trial: TrialView, reason: str) -> Iterator[Line]:
 
 
 def _scorings(view: StoredCase, style: TextStyle) -> Iterator[Block]:
-    rows = [_scoring_row(judged, style, is_shown=judged.number == view.judging) for judged in view.history]
+    rows = [_scoring_row(judged, style, is_shown=judged.number == view.scoring) for judged in view.history]
     if len(rows) == 1:
         yield Record(rows[0].record)
         return
@@ -288,5 +288,5 @@ def _scoring_row(judged: CaseScoring, style: TextStyle, *, is_shown: bool) -> Ro
     fields = [score_field(judged.case, metric) for metric in scored]
     source = f"criteria={judged.criteria}" if judged.criteria else ""
     return Row(
-        cells, ("JUDGING", str(judged.number), outcome.value, when(judged.created_at), source, *fields)
+        cells, ("SCORING", str(judged.number), outcome.value, when(judged.created_at), source, *fields)
     )

@@ -37,7 +37,7 @@ class StoredCase:
     began: float
     case: CaseResult
     """The result in the scoring that is shown."""
-    judging: int
+    scoring: int
     history: Sequence[CaseScoring] = ()
     """All scorings, in order."""
     trials: Sequence[int] = ()

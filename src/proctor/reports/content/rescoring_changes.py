@@ -83,7 +83,7 @@ def change_blocks(changes: RescoringChanges, style: TextStyle) -> Iterator[Block
         yield Line(
             [TextSpan(f"{style.marks.cut} {len(changed_cases) - most} more (-v: all)", "dim")], indent=2
         )
-    yield Record(("JUDGING", str(changes.now), sentence))
+    yield Record(("SCORING", str(changes.now), sentence))
     yield Gap()
 
 

@@ -371,8 +371,8 @@ def _facts(label: str, texts: Sequence[str], *record: str) -> Iterator[Fact]:
 def _durations(run: RunResult) -> Iterator[str]:
     if run.duration:
         yield summary.duration(run.duration)
-    if run.judging_duration is not None:
-        yield f"scored again in {summary.duration(run.judging_duration)}"
+    if run.scoring_duration is not None:
+        yield f"scored again in {summary.duration(run.scoring_duration)}"
 
 
 def badge_facts(badges: Mapping[str, str]) -> Iterator[Fact]:
@@ -435,7 +435,7 @@ def verdict_block(run: RunResult, digest: Digest, style: TextStyle) -> Verdict:
     """Return the verdict of a run."""
     sentence = summary.verdict_sentence(run, flaky=digest.repeats.flaky)
     took = f"duration={summary.duration(run.duration)}" if run.duration else ""
-    judged = run.judging_duration
+    judged = run.scoring_duration
     record = (
         "VERDICT", sentence, summary.rate(run, style.marks), took,
         f"judged_in={summary.duration(judged)}" if judged is not None else "", run.run_id and f"run={run.run_id}",

@@ -85,8 +85,8 @@ def run_data(entry: ListedRun) -> JsonObject:
         "unread_sets": list(run.unread_sets),
         "cases": run.cases,
         "num_runs": run.num_runs,
-        "judgings": run.judgings,
-        "judging": run.judging,
+        "judgings": run.scorings,
+        "judging": run.scoring,
         **run.summary.model_dump(mode="json", exclude={"audit"}),
     }
 
@@ -229,7 +229,7 @@ def _record(entry: ListedRun) -> tuple[str, ...]:
         f"duration={duration(summary.duration)}" if summary.duration else "",
         f"cost={run_cost_text(summary).replace(' ', '_')}" if summary.spent else "",
         f"commit={short_commit(entry.commit)}" if entry.commit else "",
-        f"judgings={run.judgings}" if run.judgings > 1 else "",
+        f"scorings={run.scorings}" if run.scorings > 1 else "",
         *(f"{name}={count}" for name in _LIVE_FIGURES if (count := getattr(summary, name))),
         f"name={entry.annotation.name.replace(' ', '_')}" if entry.annotation.name else "",
         "starred" if entry.annotation.starred else "",
@@ -240,19 +240,19 @@ def _record(entry: ListedRun) -> tuple[str, ...]:
 
 
 def write_run_header(
-    entry: ListedRun, judging: int, out: TextIO, *, options: ReportOptions = DEFAULTS
+    entry: ListedRun, scoring: int, out: TextIO, *, options: ReportOptions = DEFAULTS
 ) -> None:
     """Write one line about the stored run whose report follows."""
-    write_blocks(partial(_header_blocks, entry, judging), out, options)
+    write_blocks(partial(_header_blocks, entry, scoring), out, options)
 
 
-def _header_blocks(entry: ListedRun, judging: int, style: TextStyle) -> Iterator[Block]:
+def _header_blocks(entry: ListedRun, scoring: int, style: TextStyle) -> Iterator[Block]:
     run = entry.run
     began = when(run.created_at)
     parts = [
         _name_text(entry.annotation),
         " ".join(entry.annotation.note.split()),
-        f"scoring {judging} of {run.judgings}" if run.judgings > 1 else "",
+        f"scoring {scoring} of {run.scorings}" if run.scorings > 1 else "",
         run.state.value if run.state is not RunState.FINISHED else "",
         f"stopped by {run.summary.stopped_by}" if run.summary.stopped_by else "",
         run.summary.live_text,

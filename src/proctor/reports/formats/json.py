@@ -95,7 +95,7 @@ def _run_head(run: RunResult) -> dict[str, object]:
         "against": run.against or None,
         "started_at": run.started_at,
         "duration": run.duration,
-        "judging_duration": run.judging_duration,
+        "judging_duration": run.scoring_duration,
         "interrupted": run.interrupted,
         "stopped_by": run.stopped_by or None,
         "failure": failure_data(run.failure),

@@ -28,11 +28,11 @@ from proctor.schema.format.invocation import Invocation
 from proctor.schema.results.manifest import (
     AgentManifest,
     JudgedSet,
-    Judging,
     Manifest,
     MetricManifest,
     PlannedCase,
     RunSummary,
+    ScoringManifest,
     SetManifest,
 )
 from proctor.schema.results.run_result import CaseResult, RunResult, SetSummary
@@ -130,7 +130,7 @@ class _Ready:
     """A run that can be written to a store without reading its file again."""
 
     manifest: Manifest
-    judging: Judging
+    scoring: ScoringManifest
     summary: RunSummary
     cases: RunSpool
 
@@ -140,13 +140,13 @@ def _spool_run(recorded: RecordedRun, path: Path, spool: Spool) -> _Ready:
     totals, recorded, cases = _Totals(), check_consistency(recorded), RunSpool(spool)
     for position, case in enumerate(recorded.cases()):
         cases.add(PlannedCase(position, *totals.take(case)), _records(position, case))
-    manifest, judging = _manifest(recorded, path, totals), _judging(recorded, totals)
-    return _Ready(manifest, judging, totals.summary(recorded.head), cases)
+    manifest, scoring = _manifest(recorded, path, totals), _scoring(recorded, totals)
+    return _Ready(manifest, scoring, totals.summary(recorded.head), cases)
 
 
 def _write(run: _Ready, store: Store) -> str:
     commits = _Commits()
-    writer = store.begin(run.manifest, run.cases.planned(), run.judging, commits)
+    writer = store.begin(run.manifest, run.cases.planned(), run.scoring, commits)
     try:
         _write_cases(writer, run.cases, commits)
         writer.finish(run.summary, complete=True)
@@ -277,7 +277,7 @@ class _Totals:
             failure=head.failure,
             counts={outcome.value: count for outcome, count in self.counts.items()},
             duration=head.duration,
-            judging_duration=head.judging_duration,
+            judging_duration=head.scoring_duration,
             interrupted=head.interrupted,
             warnings=head.warnings,
             stopped_by=head.stopped_by,
@@ -317,9 +317,11 @@ def _set_manifest(one: SetSummary, totals: _Totals) -> SetManifest:
     )
 
 
-def _judging(recorded: RecordedRun, totals: _Totals) -> Judging:
+def _scoring(recorded: RecordedRun, totals: _Totals) -> ScoringManifest:
     head = recorded.head
-    return Judging(created_at=head.started_at, sets=[_judged_set(recorded, one, totals) for one in head.sets])
+    return ScoringManifest(
+        created_at=head.started_at, sets=[_judged_set(recorded, one, totals) for one in head.sets]
+    )
 
 
 def _judged_set(recorded: RecordedRun, one: SetSummary, totals: _Totals) -> JudgedSet:

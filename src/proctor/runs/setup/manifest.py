@@ -38,10 +38,10 @@ from proctor.schema.results.manifest import (
     USER_CODE,
     AgentManifest,
     JudgedSet,
-    Judging,
     Manifest,
     MetricManifest,
     PlannedCase,
+    ScoringManifest,
     SetManifest,
 )
 from proctor.schema.results.run_result import SetSummary
@@ -272,11 +272,13 @@ def planned_cases(plan: Plan) -> Iterator[PlannedCase]:
             position += 1
 
 
-def judging_of(plan: Plan, unreadable: Sequence[SetSummary] = (), *, created_at: float) -> Judging:
+def scoring_manifest(
+    plan: Plan, unreadable: Sequence[SetSummary] = (), *, created_at: float
+) -> ScoringManifest:
     """Return how the sets of a plan are scored; those that could not be run are in it, too, as not scored."""
     sets = [judged_set(chosen) for chosen in plan.sets]
     sets += [JudgedSet(eval_set_id=one.eval_set_id, config_source=one.config_source) for one in unreadable]
-    return Judging(created_at=created_at, sets=sets)
+    return ScoringManifest(created_at=created_at, sets=sets)
 
 
 def judged_set(chosen: SetPlan) -> JudgedSet:

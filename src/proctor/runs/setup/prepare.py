@@ -38,7 +38,7 @@ class Prepared:
     plan: Plan
     options: RunOptions
     warnings: list[str] = field(default_factory=list)
-    judging_warnings: list[str] = field(default_factory=list)
+    scoring_warnings: list[str] = field(default_factory=list)
     """The warnings that are about the criteria."""
     notes: list[str] = field(default_factory=list)
     """The warnings that only inform, such as which share of the cases a shard has."""
@@ -216,7 +216,7 @@ class _Loading:
     def __init__(self, agent: AgentLike, options: RunOptions, problems: list[SetupError]) -> None:
         self._ref, self._options, self.problems = agent, options, problems
         self.warnings: list[str] = []
-        self.judging_warnings: list[str] = []
+        self.scoring_warnings: list[str] = []
         self.notes: list[str] = []
         self.unreadable: list[SetSummary] = []
         self._unread_files: set[str] = set()
@@ -224,7 +224,7 @@ class _Loading:
         self._configs = Configs(
             options.config,
             problems,
-            self.judging_warnings,
+            self.scoring_warnings,
             trial_overrides(options),
             default=options.default_config,
         )
@@ -277,11 +277,11 @@ class _Loading:
     def refuse_warnings(self) -> None:
         """If warnings are errors, add those so far to the problems, so that all are reported at once."""
         if self._options.warnings_as_errors:
-            self.problems += errors_from([*self.warnings, *self.judging_warnings])
+            self.problems += errors_from([*self.warnings, *self.scoring_warnings])
 
     def prepared(self, agent: Agent, plan: Plan, options: RunOptions, store: Store | None) -> Prepared:
         """Return the run with all warnings."""
-        about_criteria = [*self.judging_warnings, *plan.warnings, *plan.skips]
+        about_criteria = [*self.scoring_warnings, *plan.warnings, *plan.skips]
         notes = [*self.notes, *plan.shares]
         return Prepared(
             agent,
@@ -289,7 +289,7 @@ class _Loading:
             plan,
             options,
             warnings=[*self.warnings, *notes, *find_duplicate_names(plan.sets), *about_criteria],
-            judging_warnings=about_criteria,
+            scoring_warnings=about_criteria,
             notes=[*notes, *plan.skips],
             warnings_as_errors=options.warnings_as_errors,
             unreadable=self.unreadable,

@@ -20,7 +20,7 @@ from proctor.engine.trial.conversation import HOOKS
 from proctor.errors import NothingToRunError, RunInUseError, SetupError, SetupProblems
 from proctor.runs.resume_changes import canonical_json, changes
 from proctor.runs.setup.judge_and_user import AN_OBJECT, JudgesOnDemand, UsersOnDemand
-from proctor.runs.setup.manifest import add_description, judging_of, planned_cases
+from proctor.runs.setup.manifest import add_description, planned_cases, scoring_manifest
 from proctor.runs.storage.open import store_option
 from proctor.schema.results.manifest import Manifest, RunState, RunSummary
 from proctor.schema.results.run_result import CaseResult
@@ -169,13 +169,13 @@ class JoinedRun(ScoringRecord):
     async def _claim_part(self) -> Membership:
         """Take the part of this process; wait for a process on another machine that may have died."""
         plan, until = self._whole.plan, time.monotonic() + DEAD_AFTER
-        judging = judging_of(plan, self._whole.unreadable, created_at=self._manifest.created_at)
+        scoring = scoring_manifest(plan, self._whole.unreadable, created_at=self._manifest.created_at)
         while True:
             try:
                 return self.shared.join(
                     self._manifest,
                     planned_cases(plan),
-                    judging,
+                    scoring,
                     part=self.shard.number,
                     parts=self.shard.count,
                     caps=Caps.of(self._whole.options),

@@ -37,7 +37,7 @@ class EndedCases:
     @classmethod
     def read(cls, store: Store, run_id: str) -> EndedCases:
         """Read them from the scoring that counts."""
-        outcomes = store.outcomes(run_id, store.record(run_id).judging)
+        outcomes = store.outcomes(run_id, store.record(run_id).scoring)
         return cls(store, run_id, store.manifest(run_id), outcomes)
 
     def cases_that(self, outcome: Outcome) -> list[PlannedCase]:
@@ -90,8 +90,8 @@ def _several_text(name: str, matches: list[PlannedCase]) -> str:
     )
 
 
-def view_case(store: Store, entry: ListedRun, planned: PlannedCase, judging: int) -> StoredCase:
-    """Return all stored data of a case, with the verdicts of the scoring pass `judging`."""
+def view_case(store: Store, entry: ListedRun, planned: PlannedCase, scoring: int) -> StoredCase:
+    """Return all stored data of a case, with the verdicts of the scoring pass `scoring`."""
     from proctor.reports.content.case_data import CaseScoring, StoredCase
 
     run = entry.run
@@ -102,13 +102,13 @@ def view_case(store: Store, entry: ListedRun, planned: PlannedCase, judging: int
             _criteria(one.sets, planned),
             _case(store, run.run_id, planned, one.number),
         )
-        for one in store.judgings(run.run_id)
+        for one in store.scorings(run.run_id)
     ]
-    case_result = next(one.case for one in history if one.number == judging)
-    result = store.load(run.run_id, judging)
+    case_result = next(one.case for one in history if one.number == scoring)
+    result = store.load(run.run_id, scoring)
     badges = {name: badge for name, badge in result.badges.items() if name in case_result.metrics}
     return StoredCase(
-        run.run_id, entry.short, run.agent, run.created_at, case_result, judging, history, badges=badges,
+        run.run_id, entry.short, run.agent, run.created_at, case_result, scoring, history, badges=badges,
         ranges=result.score_ranges,
         earlier={trial.number: list(_evidence(trial.earlier)) for trial in case_result.trials if trial.earlier},
         scenario=case.conversation_scenario if (case := read_case_as_run(store, run.run_id, planned.position)) else None,
@@ -125,8 +125,8 @@ def read_case_as_run(store: Store, run_id: str, position: int) -> EvalCase | Non
     return next((EvalCase.model_validate_json(document) for _, document in documents), None)
 
 
-def _case(store: Store, run_id: str, planned: PlannedCase, judging: int) -> CaseResult:
-    return store.load(run_id, judging).cases[planned.position]
+def _case(store: Store, run_id: str, planned: PlannedCase, scoring: int) -> CaseResult:
+    return store.load(run_id, scoring).cases[planned.position]
 
 
 def _criteria(sets: Sequence[Any], planned: PlannedCase) -> str:

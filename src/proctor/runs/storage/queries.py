@@ -16,7 +16,7 @@ from typing import TypeVar
 
 from proctor.common.error_text import safe_repr
 from proctor.errors import SetupError, UnknownNameError, did_you_mean
-from proctor.runs.arguments import check_count
+from proctor.runs.arguments import accept_former_names, check_count
 from proctor.runs.attempts import find_current_run
 from proctor.runs.storage.open import NoRunsError, StoreLike, as_store
 from proctor.schema.results.manifest import RunRecord, RunState
@@ -154,11 +154,12 @@ def _member_named(names: Sequence[_Name], what: str, value: str) -> _Name:
     )
 
 
-def load_run(run: str = "latest", store: StoreLike = None, judging: int | None = None) -> RunResult:
+@accept_former_names(judging="scoring")
+def load_run(run: str = "latest", store: StoreLike = None, scoring: int | None = None) -> RunResult:
     """Return a stored run; its cases are read from the store on access.
 
-    `run` is an id, the unambiguous beginning of one, `latest` or `latest~1`. `judging` is the number of a scoring pass (1 is
-    the run's own); without it the last pass counts.
+    `run` is an id, the unambiguous beginning of one, `latest` or `latest~1`. `scoring` is the number of a scoring (1 is
+    the run's own); without it the last one counts.
 
     Raises:
         UnknownNameError: no run has this name.
@@ -166,7 +167,7 @@ def load_run(run: str = "latest", store: StoreLike = None, judging: int | None =
         StoreError: the store does not exist or cannot be read.
     """
     opened = as_store(store)
-    return opened.load(find_current_run(opened, run), judging)
+    return opened.load(find_current_run(opened, run), scoring)
 
 
 # --- deletion ---------------------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from proctor.files.traces.conversations import TraceContent, read_conversations
 from proctor.runs.arguments import EvalSetLike, ScoreOptions, refuse_unknown_options, sync_form
 from proctor.runs.attempts import ended
 from proctor.runs.evaluate import carry_out
-from proctor.runs.setup.manifest import judging_of, planned_cases, set_manifests
+from proctor.runs.setup.manifest import planned_cases, scoring_manifest, set_manifests
 from proctor.runs.setup.prepare import Prepared, prepare
 from proctor.runs.storage.open import is_open, open_store
 from proctor.runs.traces.match_cases import CaseMatches, match, match_own_cases, own_cases
@@ -225,8 +225,8 @@ def _stored_run(
 
     def begin(_: AgentInfo | None, committed: Committed) -> RunWriter:
         written, manifest = _Written(committed), _manifest(prepared, paths)
-        judging = judging_of(prepared.plan, prepared.unreadable, created_at=manifest.created_at)
-        writer = store.begin(manifest, planned_cases(prepared.plan), judging, written)
+        scoring = scoring_manifest(prepared.plan, prepared.unreadable, created_at=manifest.created_at)
+        writer = store.begin(manifest, planned_cases(prepared.plan), scoring, written)
         for record in _records(prepared.plan, matched):
             writer.put([record], written.token if record.position % _AT_ONCE == 0 else None)
             if record.position % _AT_ONCE == 0:

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 
 from proctor.common.registry import load_object
 from proctor.schema.results.exit_code import ExitCode
-from proctor.schema.results.manifest import Judging, Manifest
+from proctor.schema.results.manifest import Manifest, ScoringManifest
 from proctor.schema.results.score import MODEL_CALLS, Outcome, refuse_truth
 from proctor.stats.unequal_counts import TwoCounts, case_test
 
@@ -431,7 +431,7 @@ class Baseline(BaseModel):
     known_cost: float = 0.0
     manifest: Manifest
     """The manifest of the run: the properties in which another run can differ."""
-    judging: Judging
+    judging: ScoringManifest
     """The configs and metrics by which the run was scored."""
     metrics: list[str]
     """The metrics, in the order of the means in `cases`."""

@@ -102,7 +102,7 @@ class JudgedSet(WireModel):
     skipped_metrics: dict[str, str] = Field(default_factory=dict)
 
 
-class Judging(WireModel):
+class ScoringManifest(WireModel):
     """One scoring of a run's evidence: the configs and metrics, set by set."""
 
     number: int = 1
@@ -200,25 +200,25 @@ DEFAULT_WORKERS = 4
 """Workers of a run (`on`) that states no number."""
 
 
-def counting(judgings: Sequence[Judging]) -> Judging:
+def counting(scorings: Sequence[ScoringManifest]) -> ScoringManifest:
     """Return the scoring whose verdicts count for the run: the last finished one, or else the run's own."""
-    return next((judging for judging in reversed(judgings) if judging.finished), judgings[0])
+    return next((scoring for scoring in reversed(scorings) if scoring.finished), scorings[0])
 
 
-def judging_number(judgings: Sequence[Judging], number: int | None) -> int:
+def scoring_number(scorings: Sequence[ScoringManifest], number: int | None) -> int:
     """Return the number of the scoring `number`; by default that of the scoring whose verdicts count.
 
     Raises:
         UnknownNameError: the run has no scoring with this number.
     """
-    numbers = [judging.number for judging in judgings]
+    numbers = [scoring.number for scoring in scorings]
     if number is not None and number not in numbers:
         text = ", ".join(map(str, numbers))
-        raise UnknownNameError(f"--judging {number}: the run has {text}; `proctor score` adds another")
-    return number or counting(judgings).number
+        raise UnknownNameError(f"--scoring {number}: the run has {text}; `proctor score` adds another")
+    return number or counting(scorings).number
 
 
-def adds_trials(manifest: Manifest, first: Judging) -> bool:
+def adds_trials(manifest: Manifest, first: ScoringManifest) -> bool:
     """Return whether trials were added until a decision, so that a case may have fewer than the maximum."""
     return bool(manifest.options.get("until_decided")) or any(
         (one.config.get("trials") or {}).get("until_decided") for one in first.sets
@@ -327,8 +327,8 @@ class RunRecord:
     cases: int
     state: RunState
     summary: RunSummary
-    judgings: int = 1
-    judging: int = 1
+    scorings: int = 1
+    scoring: int = 1
     """The number of the scoring that counts, to which `summary` belongs."""
     kind: RunKind = RunKind.RUN
     unread_sets: tuple[str, ...] = ()
@@ -339,6 +339,16 @@ class RunRecord:
     def __bool__(self) -> bool:
         return bool(self.summary)
 
+    @property
+    def judgings(self) -> int:
+        """Former name of `scorings`."""
+        return self.scorings
+
+    @property
+    def judging(self) -> int:
+        """Former name of `scoring`."""
+        return self.scoring
+
 
 @dataclass(frozen=True, slots=True)
 class RunDetails:
@@ -346,7 +356,7 @@ class RunDetails:
 
     record: RunRecord
     manifest: Manifest
-    judgings: list[Judging]
+    scorings: list[ScoringManifest]
     """Its scorings, in order."""
 
 

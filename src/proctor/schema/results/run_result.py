@@ -98,7 +98,7 @@ class RunResult:
     started_at: float = 0.0
     duration: float = 0.0
     """Seconds of execution."""
-    judging_duration: float | None = None
+    scoring_duration: float | None = None
     """Seconds of re-scoring; `None` for the run's own verdicts."""
     interrupted: bool = False
     """Whether the run was interrupted before all trials were run."""
@@ -134,6 +134,11 @@ class RunResult:
         """Return the verdict and its tables for a notebook."""
         html: str = load_object("proctor.reports.formats.notebook:run_html")(self)
         return html
+
+    @property
+    def judging_duration(self) -> float | None:
+        """Former name of `scoring_duration`."""
+        return self.scoring_duration
 
     @property
     def outcome(self) -> Outcome:

@@ -20,11 +20,11 @@ from proctor.stores.sql.database import (
     compact,
     document_checksum,
     insert,
-    judging_checksum,
     newest_version,
     placeholders,
     planned_checksum,
     score_checksum,
+    scoring_checksum,
     sound,
     trial_checksum,
     verdict_checksum,
@@ -32,7 +32,7 @@ from proctor.stores.sql.database import (
 from proctor.stores.sql.labels import insert_calibration, insert_look, label_checksum
 from proctor.stores.sql.media import copy_media
 from proctor.stores.sql.reader import RunReader
-from proctor.stores.sql.run_state import RunLine, RunProgress, run_line, stored_judgings
+from proctor.stores.sql.run_state import RunLine, RunProgress, run_line, stored_scorings
 from proctor.stores.sql.writer import insert_head, new_run_number
 
 _CASES = 100
@@ -145,14 +145,14 @@ def _check_version(source: Database) -> None:
 def _copy_head(transaction: Transaction, source: Database, line: RunLine, run: int) -> None:
     """Write the row of the run and those of its scorings."""
     old = line.progress
-    progress = RunProgress(run, old.cases, old.complete, old.trials, old.trials_sum, old.judgings)
+    progress = RunProgress(run, old.cases, old.complete, old.trials, old.trials_sum, old.scorings)
     identity = line.run_id, line.created_at, line.agent, compact(list(line.sets)), line.num_runs
     insert_head(transaction, progress, identity, line.kind, line.manifest)
     scorings = []
-    for scoring, text in stored_judgings(source, line):
+    for scoring, text in stored_scorings(source, line):
         RunReader(source, line.seq, line.run_id, scoring.number).check_totals(old, scoring)
         scoring.run = run
-        crc = judging_checksum(run, scoring.number, text)
+        crc = scoring_checksum(run, scoring.number, text)
         scorings.append(
             (run, scoring.number, scoring.complete, scoring.counts, scoring.verdicts_sum, scoring.crc, crc, scoring.summary, text)
         )  # fmt: skip

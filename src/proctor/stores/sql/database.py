@@ -318,7 +318,7 @@ def run_checksum(
     return checksum(f"{kind}/{seq}/{run_id}/{created_at!r}/{agent}/{sets}/{num_runs}", manifest)
 
 
-def judging_checksum(run: int, number: int, text: str) -> int:
+def scoring_checksum(run: int, number: int, text: str) -> int:
     """Return the checksum of the description of a scoring."""
     return checksum(f"judging/{run}/{number}", text)
 
@@ -343,14 +343,14 @@ def trial_checksum(
     return checksum(key, stored)
 
 
-def score_checksum(run: int, judging: int, position: int, number: int, attempt: int, stored: bytes) -> int:
+def score_checksum(run: int, scoring: int, position: int, number: int, attempt: int, stored: bytes) -> int:
     """Return the checksum of the scores of one attempt."""
-    return checksum(f"score/{run}/{judging}/{position}/{number}/{attempt}", stored)
+    return checksum(f"score/{run}/{scoring}/{position}/{number}/{attempt}", stored)
 
 
-def verdict_checksum(run: int, judging: int, position: int, outcome: str, text: str) -> int:
+def verdict_checksum(run: int, scoring: int, position: int, outcome: str, text: str) -> int:
     """Return the checksum of a verdict."""
-    return checksum(f"verdict/{run}/{judging}/{position}/{outcome}", text)
+    return checksum(f"verdict/{run}/{scoring}/{position}/{outcome}", text)
 
 
 def document_checksum(name: str, media: str | None, stored: bytes) -> int:

@@ -25,7 +25,7 @@ from proctor.stores.sql.run_state import RunLine
 
 if TYPE_CHECKING:
     from proctor.schema.analysis.calibration import Calibration
-    from proctor.schema.results.manifest import Judging
+    from proctor.schema.results.manifest import ScoringManifest
     from proctor.schema.results.score import JudgedBy
 
 _VERSION, _VERSION_OF_LOOKS, _VERSION_OF_LABELLERS = 2, 4, 12
@@ -115,14 +115,14 @@ class LabelledStore:
                 calibrations.append(Calibration.model_validate_json(text))
         return calibrations
 
-    def badges(self, judged_by: Sequence[JudgedBy], judging: Judging) -> dict[str, str]:
+    def badges(self, judged_by: Sequence[JudgedBy], scoring: ScoringManifest) -> dict[str, str]:
         """Return what is known of the judges of a scoring, metric by metric."""
         if not judged_by:
             return {}
         from proctor.schema.analysis.calibration import badges_of
 
         thresholds: dict[str, set[float | None]] = {}
-        for metric in (metric for one in judging.sets for metric in one.metrics):
+        for metric in (metric for one in scoring.sets for metric in one.metrics):
             thresholds.setdefault(metric.name, set()).add(metric.threshold)
         return badges_of(self.calibrations(), judged_by, thresholds)
 

@@ -42,7 +42,7 @@ from proctor.stores.sql.encoding import (
     read_verdict,
 )
 from proctor.stores.sql.media import with_media
-from proctor.stores.sql.run_state import JudgingProgress, RunProgress, judging_progress
+from proctor.stores.sql.run_state import RunProgress, ScoringState, scoring_state
 
 _BLOCK = 200
 """The number of cases whose trials, or whose content, one query reads."""
@@ -62,10 +62,10 @@ class _CaseRows:
 class RunReader:
     """Reads one scoring of one run."""
 
-    def __init__(self, database: Database, run: int, run_id: str, judging: int) -> None:
+    def __init__(self, database: Database, run: int, run_id: str, scoring: int) -> None:
         self._database = database
         self._run = run
-        self._judging = judging
+        self._scoring = scoring
         self._run_id = run_id
         self._final_counts: dict[str, int] | None = None
 
@@ -126,27 +126,27 @@ class RunReader:
             cases = {row[0]: (intern(row[2]), row[3], row[4], row[5]) for row in rows}
             return [cases[position] for position in positions]
 
-    def check_totals(self, run: RunProgress, judging: JudgingProgress) -> None:
+    def check_totals(self, run: RunProgress, scoring: ScoringState) -> None:
         """Check that the store has as many trials and verdicts as were written; read the progress in the same snapshot."""
         trials = self._database.row(
             "SELECT COUNT(*), COALESCE(SUM(position), 0) FROM trials WHERE run = ?", (self._run,)
         )
         verdicts = self._database.row(
             "SELECT COUNT(*), COALESCE(SUM(position), 0) FROM verdicts WHERE run = ? AND judging = ?",
-            (self._run, self._judging),
+            (self._run, self._scoring),
         )
-        counts = judging.by_outcome()
-        decided = sum(counts.values()), judging.verdicts_sum
+        counts = scoring.by_outcome()
+        decided = sum(counts.values()), scoring.verdicts_sum
         if trials != (run.trials, run.trials_sum) or verdicts != decided:
             raise damage_error(self._database.name, f"rows of run {self._run_id} are missing")
-        if judging.complete:
+        if scoring.complete:
             self._final_counts = counts
 
     def counts(self) -> dict[str, int]:
         """Return how many cases were decided, by outcome; those of a complete scoring are read once."""
         if self._final_counts is not None:
             return self._final_counts
-        progress = judging_progress(self._database, self._run, self._judging)
+        progress = scoring_state(self._database, self._run, self._scoring)
         counts = progress.by_outcome()
         if progress.complete:
             self._final_counts = counts
@@ -166,7 +166,7 @@ class RunReader:
         """Return the position and the outcome of every decided case."""
         rows = self._database.rows(
             "SELECT position, outcome FROM verdicts WHERE run = ? AND judging = ? ORDER BY position",
-            (self._run, self._judging),
+            (self._run, self._scoring),
         )
         with sound(self._database.name, f"outcomes of run {self._run_id}"):
             return [(position, OUTCOMES[outcome]) for position, outcome in rows]
@@ -176,7 +176,7 @@ class RunReader:
     ) -> Iterator[tuple[int, list[StoredTrial]]]:
         """Yield the trials of each case that has any: the last attempt of each, or `every_attempt`, in order."""
         for some in blocks(positions, _BLOCK):
-            rows = self._database.rows(_TRIALS.format(placeholders(some)), (self._judging, self._run, *some))
+            rows = self._database.rows(_TRIALS.format(placeholders(some)), (self._scoring, self._run, *some))
             for position, own in groupby(rows, itemgetter(0)):
                 with self._sound((position,)):
                     trials = {(row[1], row[2] if every_attempt else 0): self._trial(row) for row in own}
@@ -232,7 +232,7 @@ class RunReader:
         *evidence, crc, scores = row
         position, number, attempt, failed, media, stored = self._sound_evidence(*evidence)
         if scores is not None and crc != score_checksum(
-            self._run, self._judging, position, number, attempt, scores
+            self._run, self._scoring, position, number, attempt, scores
         ):
             raise ValueError(_MISMATCH)
         by_metric = (
@@ -244,9 +244,9 @@ class RunReader:
         where, values = _among(positions)
         for position, number, attempt, crc, row in self._database.rows(
             f"SELECT position, number, attempt, crc, scores FROM scores WHERE run = ? AND judging = ? AND {where}",  # noqa: S608 - placeholders
-            (self._run, self._judging, *values),
+            (self._run, self._scoring, *values),
         ):
-            if crc != score_checksum(self._run, self._judging, position, number, attempt, row):
+            if crc != score_checksum(self._run, self._scoring, position, number, attempt, row):
                 raise ValueError(_MISMATCH)
             case_rows.scores[position][number, attempt] = row
 
@@ -254,9 +254,9 @@ class RunReader:
         where, values = _among(positions)
         for position, outcome, crc, text in self._database.rows(
             f"SELECT position, outcome, crc, verdict FROM verdicts WHERE run = ? AND judging = ? AND {where}",  # noqa: S608 - placeholders
-            (self._run, self._judging, *values),
+            (self._run, self._scoring, *values),
         ):
-            if crc != verdict_checksum(self._run, self._judging, position, outcome, text):
+            if crc != verdict_checksum(self._run, self._scoring, position, outcome, text):
                 raise ValueError(_MISMATCH)
             case_rows.verdicts[position] = (outcome, text)
 

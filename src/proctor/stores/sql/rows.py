@@ -29,7 +29,7 @@ from proctor.stores.sql.encoding import extract_media, merged_scores, scores_row
 from proctor.stores.sql.media import Uploaded, write_media
 from proctor.stores.sql.reader import RunReader
 from proctor.stores.sql.run_budget import delete_allotment, reload_allotment, settle
-from proctor.stores.sql.run_state import JudgingProgress, RunProgress
+from proctor.stores.sql.run_state import RunProgress, ScoringState
 
 
 class DecidedOutcomes:
@@ -71,7 +71,7 @@ class Hold:
 
     lease: leases.Lease
     run: RunProgress
-    judging: JudgingProgress
+    scoring: ScoringState
     decided: DecidedOutcomes
     """The cases with a verdict in this scoring."""
     attempts: dict[tuple[int, int], int]
@@ -89,7 +89,7 @@ class Hold:
     def write(self, transaction: Transaction) -> bool:
         """Write the progress and renew the lease; return `False` if another process has taken over the run."""
         is_held = self.run.write(transaction, self.lease)
-        self.judging.write(transaction)
+        self.scoring.write(transaction)
         if is_held and self.allotment is not None:
             settle(transaction, self.allotment, self.lease.run)
         return is_held
@@ -101,10 +101,10 @@ class Hold:
 
     def reload(self, database: Database) -> None:
         """Read what is stored: it is unknown whether the last transaction was committed."""
-        run, judging = self.lease.run, self.judging.number
+        run, scoring = self.lease.run, self.scoring.number
         self.run = run_state.run_progress(database, run)
-        self.judging = run_state.judging_progress(database, run, judging)
-        self.decided = DecidedOutcomes(RunReader(database, run, self.lease.run_id, judging).outcomes())
+        self.scoring = run_state.scoring_state(database, run, scoring)
+        self.decided = DecidedOutcomes(RunReader(database, run, self.lease.run_id, scoring).outcomes())
         if self.allotment is not None:
             reload_allotment(database, self.allotment, run)
 
@@ -151,7 +151,7 @@ class RowWriter:
     def __init__(self, hold: Hold) -> None:
         self._hold = hold
         self._run = hold.lease.run
-        self._judging = hold.judging.number
+        self._scoring = hold.scoring.number
         self._attempts = hold.attempts
 
     # --- on the caller's thread ---------------------------------------------------------------------------------------
@@ -197,8 +197,8 @@ class RowWriter:
             if (attempt := self._attempts.get((position, trial.number)))
         }
         outcome, text = result.outcome.value, verdict_row(result, attempts)
-        crc = verdict_checksum(self._run, self._judging, position, outcome, text)
-        rows.verdicts[position] = (self._run, self._judging, position, outcome, crc, text)
+        crc = verdict_checksum(self._run, self._scoring, position, outcome, text)
+        rows.verdicts[position] = (self._run, self._scoring, position, outcome, crc, text)
 
     # --- on the writer's thread --------------------------------------------------------------------------------------
 
@@ -227,8 +227,8 @@ class RowWriter:
         if rows.verdicts:
             self._write_verdicts(transaction, rows.verdicts)
         if stale or rows.verdicts:
-            self._hold.judging.counts = decided.counts()
-            self._hold.judging.verdicts_sum = decided.positions_sum
+            self._hold.scoring.counts = decided.counts()
+            self._hold.scoring.verdicts_sum = decided.positions_sum
 
     def _write_trials(self, transaction: Transaction, rows: list[Row], name: str) -> None:
         new = insert_new(transaction, "trials", _TRIALS, _TRIAL_KEY, rows)
@@ -258,8 +258,8 @@ class RowWriter:
         insert(transaction, "scores", _SCORES, [merged], _NEWER_SCORES)
 
     def _score_row(self, key: tuple[int, int, int], scores: bytes) -> Row:
-        crc = score_checksum(self._run, self._judging, *key, scores)
-        return (self._run, self._judging, *key, crc, scores)
+        crc = score_checksum(self._run, self._scoring, *key, scores)
+        return (self._run, self._scoring, *key, crc, scores)
 
     def _forget(self, transaction: Transaction, positions: set[int]) -> None:
         """Delete verdicts that are based on an attempt that was repeated, or on scores that were replaced."""
@@ -270,7 +270,7 @@ class RowWriter:
             marks = ", ".join("?" * len(some))
             transaction.execute(
                 f"DELETE FROM verdicts WHERE run = ? AND judging = ? AND position IN ({marks})",  # noqa: S608 - only marks
-                (self._run, self._judging, *some),
+                (self._run, self._scoring, *some),
             )
         for position in undecided:
             decided.record(position, None)

@@ -21,8 +21,8 @@ from proctor.stores.sql.database import (
     compact,
     damage_error,
     has_version,
-    judging_checksum,
     run_checksum,
+    scoring_checksum,
     sound,
 )
 from proctor.stores.sql.leases import (
@@ -36,7 +36,7 @@ from proctor.stores.sql.leases import (
 from proctor.stores.sql.members import Member, members_of, members_within, summary_so_far, total_counts
 
 _RUN_COLUMNS = "cases, complete, trials, trials_sum, judgings"
-_JUDGING_COLUMNS = "complete, counts, verdicts_sum, summary"
+_SCORING_COLUMNS = "complete, counts, verdicts_sum, summary"
 
 
 @dataclass(slots=True)
@@ -49,18 +49,18 @@ class RunProgress:
     trials: int = 0
     trials_sum: int = 0
     """Sum of the positions of the trials: shows that a row is missing."""
-    judgings: int = 1
+    scorings: int = 1
 
     @property
     def crc(self) -> int:
         """The checksum of these values."""
         return checksum(
-            f"{self.run}/{self.cases}/{self.complete}/{self.trials}/{self.trials_sum}/{self.judgings}"
+            f"{self.run}/{self.cases}/{self.complete}/{self.trials}/{self.trials_sum}/{self.scorings}"
         )
 
     def write(self, transaction: Transaction, lease: Lease) -> bool:
         """Write the progress and renew the lease; return `False` if another process has taken over the run."""
-        values = self.cases, self.complete, self.trials, self.trials_sum, self.judgings, self.crc
+        values = self.cases, self.complete, self.trials, self.trials_sum, self.scorings, self.crc
         written = transaction.execute(
             "UPDATE runs SET cases = ?, complete = ?, trials = ?, trials_sum = ?, judgings = ?, state_crc = ?, "
             "lease_until = unix_now() + ? WHERE seq = ? AND fence = ?",
@@ -75,7 +75,7 @@ class RunProgress:
 
 
 @dataclass(slots=True)
-class JudgingProgress:
+class ScoringState:
     """The progress of a scoring."""
 
     run: int
@@ -141,50 +141,50 @@ def run_progress(database: Database, run: int) -> RunProgress:
     return progress
 
 
-def judging_progress(database: Database, run: int, number: int) -> JudgingProgress:
+def scoring_state(database: Database, run: int, number: int) -> ScoringState:
     """Read the progress of a scoring.
 
     Raises:
         StoreError: it is damaged.
     """
     row = database.row(
-        f"SELECT {_JUDGING_COLUMNS}, state_crc FROM judgings WHERE run = ? AND number = ?",  # noqa: S608 - our own columns
+        f"SELECT {_SCORING_COLUMNS}, state_crc FROM judgings WHERE run = ? AND number = ?",  # noqa: S608 - our own columns
         (run, number),
     )
     with sound(database.name, "the state of a scoring"):
-        progress = _judging_progress(run, number, *(row or ()))
+        progress = _scoring_state(run, number, *(row or ()))
     if number == 1 and not progress.complete:
         progress.add(members_of(database, run))
     return progress
 
 
-def stored_judgings(database: Database, line: RunLine) -> list[tuple[JudgingProgress, str]]:
+def stored_scorings(database: Database, line: RunLine) -> list[tuple[ScoringState, str]]:
     """Return every scoring of a run, in order: its progress, and its description as JSON.
 
     Raises:
         StoreError: one is missing or damaged.
     """
     rows = database.rows(
-        f"SELECT number, crc, judging, {_JUDGING_COLUMNS}, state_crc FROM judgings WHERE run = ? ORDER BY number",  # noqa: S608 - our own columns
+        f"SELECT number, crc, judging, {_SCORING_COLUMNS}, state_crc FROM judgings WHERE run = ? ORDER BY number",  # noqa: S608 - our own columns
         (line.seq,),
     )
-    if len(rows) != line.progress.judgings:
+    if len(rows) != line.progress.scorings:
         raise damage_error(database.name, f"a scoring of run {line.run_id} is missing")
     with sound(database.name, f"a scoring of run {line.run_id}"):
-        judgings = [_stored_judging(line.seq, *row) for row in rows]
-    judgings[0][0].add(line.members)
-    return judgings
+        scorings = [_stored_scoring(line.seq, *row) for row in rows]
+    scorings[0][0].add(line.members)
+    return scorings
 
 
-def _stored_judging(run: int, number: int, crc: int, text: str, *state: Any) -> tuple[JudgingProgress, str]:
-    if crc != judging_checksum(run, number, text):
+def _stored_scoring(run: int, number: int, crc: int, text: str, *state: Any) -> tuple[ScoringState, str]:
+    if crc != scoring_checksum(run, number, text):
         raise ValueError(crc)
-    return _judging_progress(run, number, *state), text
+    return _scoring_state(run, number, *state), text
 
 
-def _judging_progress(run: int, number: int, *columns: Any) -> JudgingProgress:
+def _scoring_state(run: int, number: int, *columns: Any) -> ScoringState:
     *state, crc = columns
-    progress = JudgingProgress(run, number, *state)
+    progress = ScoringState(run, number, *state)
     if progress.crc != crc:
         raise ValueError(crc)
     return progress
@@ -304,9 +304,9 @@ def _with_members(database: Database, line: RunLine) -> RunLine:
     return replace(line, holder=holder, members=members)
 
 
-def standing_of(database: Database, line: RunLine, judging: int) -> ScoringProgress:
+def standing_of(database: Database, line: RunLine, scoring: int) -> ScoringProgress:
     """Return the progress of a scoring in a few numbers, which a client that follows the run reads again and again."""
-    progress = judging_progress(database, line.seq, judging)
+    progress = scoring_state(database, line.seq, scoring)
     so_far = RunSummary.model_validate(json.loads(progress.summary or "{}"))
     return ScoringProgress(
         state=line.state,

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from proctor.errors import SetupError
-from proctor.schema.results.manifest import Judging, Manifest, PlannedCase
+from proctor.schema.results.manifest import Manifest, PlannedCase, ScoringManifest
 from proctor.stores.base import Allotment, Caps, Committed
 from proctor.stores.shared_runs import RunMember
 from proctor.stores.sql import leases
@@ -35,18 +35,18 @@ from proctor.stores.sql.run_budget import (
     write_caps,
 )
 from proctor.stores.sql.run_state import (
-    JudgingProgress,
     RunLine,
     RunProgress,
+    ScoringState,
     run_line,
     stored_unread_sets,
 )
 from proctor.stores.sql.writer import (
     Writer,
     delete_runs,
-    insert_judging,
     insert_planned_cases,
     insert_run,
+    insert_scoring,
     last_attempts,
     new_run_number,
 )
@@ -70,7 +70,7 @@ class SharedRunStore(LabelledStore):
         self,
         manifest: Manifest,
         cases: Iterable[PlannedCase],
-        judging: Judging,
+        scoring: ScoringManifest,
         *,
         part: int,
         parts: int,
@@ -90,7 +90,7 @@ class SharedRunStore(LabelledStore):
                 delete_runs(transaction, [line.seq])
                 line = None
             if line is None:
-                run = _begin(transaction, self.name, manifest, cases, judging)
+                run = _begin(transaction, self.name, manifest, cases, scoring)
                 write_caps(transaction, run, caps or Caps())
             else:
                 _check_part(line, part, parts, self.name)
@@ -127,14 +127,18 @@ class SharedRunStore(LabelledStore):
 
 
 def _begin(
-    transaction: Transaction, name: str, manifest: Manifest, cases: Iterable[PlannedCase], judging: Judging
+    transaction: Transaction,
+    name: str,
+    manifest: Manifest,
+    cases: Iterable[PlannedCase],
+    scoring: ScoringManifest,
 ) -> int:
     """Write down a new run of several processes."""
     progress = RunProgress(new_run_number(transaction))
     insert_run(transaction, progress, manifest, name)
     progress.cases = insert_planned_cases(transaction, progress.run, cases)
-    first = JudgingProgress(progress.run, judging.number)
-    insert_judging(transaction, first, judging)
+    first = ScoringState(progress.run, scoring.number)
+    insert_scoring(transaction, first, scoring)
     first.write(transaction)
     progress.write(transaction, leases.Lease(progress.run, manifest.run_id, 0))
     return progress.run
@@ -239,7 +243,7 @@ class SqlMembership:
         hold = MemberHold(
             leases.Lease(self._member.run, self.run_id, self._member.fence),
             RunProgress(self._member.run),
-            JudgingProgress(self._member.run, 1),
+            ScoringState(self._member.run, 1),
             DecidedOutcomes(),
             last_attempts(self._database, self._member.run),
             self._member,
@@ -286,9 +290,9 @@ class MemberHold(Hold):
         """Continue from what the part has written already."""
         member = self.member
         self.run.trials, self.run.trials_sum = member.trials, member.trials_sum
-        judging = self.judging
-        judging.complete, judging.counts, judging.summary = member.complete, member.counts, member.summary
-        judging.verdicts_sum = member.verdicts_sum
+        scoring = self.scoring
+        scoring.complete, scoring.counts, scoring.summary = member.complete, member.counts, member.summary
+        scoring.verdicts_sum = member.verdicts_sum
         outcomes = RunReader(database, member.run, self.lease.run_id, 1).outcomes()
         self.decided = DecidedOutcomes(one for one in outcomes if one[0] in self.positions)
 
@@ -296,14 +300,14 @@ class MemberHold(Hold):
         """Write what this member has done and renew its lease; the last member completes the run."""
         if self.is_over:
             return True
-        member, judging = self.member, self.judging
+        member, scoring = self.member, self.scoring
         has_news = not member.complete or self.run.trials != member.trials
-        if judging.complete:
+        if scoring.complete:
             # of two members that end at the same time, the second waits here until the first has ended
             transaction.execute("UPDATE runs SET cases = cases WHERE seq = ?", (member.run,))
         member.trials, member.trials_sum = self.run.trials, self.run.trials_sum
-        member.complete, member.counts, member.summary = judging.complete, judging.counts, judging.summary
-        member.verdicts_sum = judging.verdicts_sum
+        member.complete, member.counts, member.summary = scoring.complete, scoring.counts, scoring.summary
+        member.verdicts_sum = scoring.verdicts_sum
         is_held = member.write(transaction)
         if is_held and self.allotment is not None:
             settle(transaction, self.allotment, member.run, member.part, self.name)
@@ -340,20 +344,20 @@ def _complete_run(transaction: Transaction, run: int, name: str) -> bool:
     members = members_within(transaction, run, name)
     if not is_complete(members):
         return False
-    cases, judgings, manifest = transaction.execute(
+    cases, scorings, manifest = transaction.execute(
         "SELECT cases, judgings, manifest FROM runs WHERE seq = ?", (run,)
     ).fetchone()
-    progress = RunProgress(run, cases, complete=1, judgings=judgings)
+    progress = RunProgress(run, cases, complete=1, scorings=scorings)
     progress.add(members)
     transaction.execute(
         "UPDATE runs SET complete = 1, trials = ?, trials_sum = ?, state_crc = ? WHERE seq = ?",
         (progress.trials, progress.trials_sum, progress.crc, run),
     )
-    judging = JudgingProgress(run, 1, complete=1)
-    judging.add(members)
+    scoring = ScoringState(run, 1, complete=1)
+    scoring.add(members)
     set_missing = bool(stored_unread_sets(manifest))
-    judging.summary = compact(summary_of_parts(members, set_missing=set_missing).model_dump())
-    judging.write(transaction)
+    scoring.summary = compact(summary_of_parts(members, set_missing=set_missing).model_dump())
+    scoring.write(transaction)
     transaction.execute("DELETE FROM members WHERE run = ?", (run,))
     delete_allotment(transaction, run)
     return True

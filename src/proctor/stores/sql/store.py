@@ -15,12 +15,12 @@ from proctor.errors import StoreError, UnknownNameError
 from proctor.schema.results.manifest import (
     AgentManifest,
     JudgedSet,
-    Judging,
     Manifest,
     PlannedCase,
     RunDetails,
     RunRecord,
     RunSummary,
+    ScoringManifest,
     SetManifest,
     adds_trials,
     counting,
@@ -36,18 +36,18 @@ from proctor.stores.sql.database import StoreLocation, checksum, sound, unpack
 from proctor.stores.sql.media import collect_artefacts, prepare_artefacts, shared_artefacts
 from proctor.stores.sql.reader import RunReader, StoredCases
 from proctor.stores.sql.run_state import (
-    JudgingProgress,
     RunLine,
+    ScoringState,
     find_run,
-    judging_progress,
     run_index,
     run_line,
     run_lines,
+    scoring_state,
     standing_of,
-    stored_judgings,
+    stored_scorings,
 )
 from proctor.stores.sql.shared_run import SharedRunStore
-from proctor.stores.sql.writer import Writer, begin_judging, begin_run, delete_runs, name_agent, resume_run
+from proctor.stores.sql.writer import Writer, begin_run, begin_scoring, delete_runs, name_agent, resume_run
 
 _AT_ONCE = 1000
 _T = TypeVar("_T")
@@ -72,12 +72,12 @@ class SqlStore(SharedRunStore, AnnotatedStore, JudgeBatchStore):
     # --- writing -----------------------------------------------------------------------------------------------------
 
     def begin(
-        self, manifest: Manifest, cases: Iterable[PlannedCase], judging: Judging, committed: Committed
+        self, manifest: Manifest, cases: Iterable[PlannedCase], scoring: ScoringManifest, committed: Committed
     ) -> Writer:
         """Write down a new run and take hold of it."""
         self._prepare_writing()
         with self._database.transaction() as transaction:
-            hold = begin_run(transaction, self.name, manifest, cases, judging)
+            hold = begin_run(transaction, self.name, manifest, cases, scoring)
         return Writer(self._place, hold, committed, manifest.created_at)
 
     def resume(
@@ -105,14 +105,14 @@ class SqlStore(SharedRunStore, AnnotatedStore, JudgeBatchStore):
             hold = resume_run(transaction, self._database, lease, list(added))
         return Writer(self._place, hold, committed, line.created_at)
 
-    def judge_again(self, run_id: str, judging: Judging, committed: Committed) -> Writer:
+    def begin_scoring(self, run_id: str, scoring: ScoringManifest, committed: Committed) -> Writer:
         """Begin another scoring of a run's evidence; its number is chosen here."""
         self._check_writable()
         line = self._line(run_id)
         run_state.check_of_one_process(line, self.name)
         with self._database.transaction() as transaction:
             lease = leases.take_lease(transaction, line.seq, run_id, self.name)
-            hold = begin_judging(transaction, self._database, lease, judging)
+            hold = begin_scoring(transaction, self._database, lease, scoring)
         return Writer(self._place, hold, committed, line.created_at, only_scores=True)
 
     def copy_run(self, source: SqlStore, run_id: str) -> bool:
@@ -171,16 +171,16 @@ class SqlStore(SharedRunStore, AnnotatedStore, JudgeBatchStore):
         """List the runs, newest first, with only the fields that identify them."""
         return run_index(self._database, kind)
 
-    def standing(self, run_id: str, judging: int = 1) -> ScoringProgress:
+    def standing(self, run_id: str, scoring: int = 1) -> ScoringProgress:
         """Return the progress of a scoring without reading its cases.
 
         Raises:
             UnknownNameError: the store has no run of this id, or the run has no such scoring.
         """
         line = run_line(self._database, run_id)
-        if line is None or not 1 <= judging <= line.progress.judgings:
-            raise UnknownNameError(f"No scoring {judging} of a run named {run_id!r} in {self.name}")
-        return standing_of(self._database, line, judging)
+        if line is None or not 1 <= scoring <= line.progress.scorings:
+            raise UnknownNameError(f"No scoring {scoring} of a run named {run_id!r} in {self.name}")
+        return standing_of(self._database, line, scoring)
 
     def record(self, run_id: str) -> RunRecord:
         """Return one run as `runs` lists it."""
@@ -190,33 +190,33 @@ class SqlStore(SharedRunStore, AnnotatedStore, JudgeBatchStore):
         """Return what exactly was run."""
         return self._manifest(self._line(run_id))
 
-    def judgings(self, run_id: str) -> list[Judging]:
+    def scorings(self, run_id: str) -> list[ScoringManifest]:
         """Return the scorings of a run, in order."""
         line = self._line(run_id)
-        return [self._judging(line, *stored) for stored in stored_judgings(self._database, line)]
+        return [self._scoring(line, *stored) for stored in stored_scorings(self._database, line)]
 
     def details(self, run_id: str) -> RunDetails:
-        """Return what `record`, `manifest` and `judgings` return, read together."""
+        """Return what `record`, `manifest` and `scorings` return, read together."""
         with self._database.snapshot():  # another process may be writing the run
             line = self._line(run_id)
-            stored = stored_judgings(self._database, line)
-        judgings = [self._judging(line, *one) for one in stored]
-        last = stored[counting(judgings).number - 1][0]
-        return RunDetails(self._record(line, last), self._manifest(line), judgings)
+            stored = stored_scorings(self._database, line)
+        scorings = [self._scoring(line, *one) for one in stored]
+        last = stored[counting(scorings).number - 1][0]
+        return RunDetails(self._record(line, last), self._manifest(line), scorings)
 
-    def summary(self, run_id: str, judging: int | None = None) -> RunSummary:
+    def summary(self, run_id: str, scoring: int | None = None) -> RunSummary:
         """Return the summary of a scoring; by default of the last finished one, otherwise of the run's first."""
         line = self._line(run_id)
-        number = self._last_judging(line) if judging is None else _existing(line, judging)
-        return self._summary(line, judging_progress(self._database, line.seq, number))
+        number = self._last_scoring(line) if scoring is None else _existing(line, scoring)
+        return self._summary(line, scoring_state(self._database, line.seq, number))
 
-    def load(self, run_id: str, judging: int | None = None) -> RunResult:
+    def load(self, run_id: str, scoring: int | None = None) -> RunResult:
         """Return a run as a result whose cases are read from the store as they are asked for.
 
         The default is the last scoring that was finished, or else the run's own.
         """
-        line, progress, text, reader = self._open_judging(run_id, judging)
-        judged = self._judging(line, progress, text)
+        line, progress, text, reader = self._open_scoring(run_id, scoring)
+        judged = self._scoring(line, progress, text)
         cases = StoredCases(reader, range(line.progress.cases))
         result = result_of(self._manifest(line), judged, self._summary(line, progress), cases)
         if result.judged_by:
@@ -224,10 +224,10 @@ class SqlStore(SharedRunStore, AnnotatedStore, JudgeBatchStore):
         return result
 
     def cases(
-        self, run_id: str, judging: int | None = None, positions: Sequence[int] | None = None
+        self, run_id: str, scoring: int | None = None, positions: Sequence[int] | None = None
     ) -> Sequence[CaseResult]:
         """Return the cases of a run, or those at some positions, which are read from the store on access."""
-        line, _, _, reader = self._open_judging(run_id, judging)
+        line, _, _, reader = self._open_scoring(run_id, scoring)
         return StoredCases(reader, range(line.progress.cases) if positions is None else positions)
 
     def planned(self, run_id: str, positions: Sequence[int] | None = None) -> Iterator[PlannedCase]:
@@ -240,28 +240,28 @@ class SqlStore(SharedRunStore, AnnotatedStore, JudgeBatchStore):
                 yield PlannedCase(position, *texts)
 
     def verdicts(
-        self, run_id: str, judging: int | None = None, positions: range | None = None
+        self, run_id: str, scoring: int | None = None, positions: range | None = None
     ) -> Iterator[tuple[str, CaseResult]]:
         """Return each case as `load` has it, with the hash of its content, but without evidence and scores of trials.
 
         `positions`: only those of the run's cases.
         """
-        return self._in_parts(run_id, judging, RunReader.verdicts, positions)
+        return self._in_parts(run_id, scoring, RunReader.verdicts, positions)
 
-    def briefly(self, run_id: str, judging: int | None = None) -> Iterator[BriefVerdict]:
+    def briefly(self, run_id: str, scoring: int | None = None) -> Iterator[BriefVerdict]:
         """Return each case as `verdicts` has it, in short."""
-        return self._in_parts(run_id, judging, RunReader.briefly)
+        return self._in_parts(run_id, scoring, RunReader.briefly)
 
-    def outcomes(self, run_id: str, judging: int | None = None) -> dict[int, Outcome]:
+    def outcomes(self, run_id: str, scoring: int | None = None) -> dict[int, Outcome]:
         """Return the outcome of every case that was decided in a scoring (default: as for `load`), by position."""
-        _, _, _, reader = self._open_judging(run_id, judging)
+        _, _, _, reader = self._open_scoring(run_id, scoring)
         return dict(reader.outcomes())
 
     def trials(
-        self, run_id: str, positions: Sequence[int], judging: int, *, every_attempt: bool = False
+        self, run_id: str, positions: Sequence[int], scoring: int, *, every_attempt: bool = False
     ) -> Iterator[tuple[int, list[StoredTrial]]]:
         """Yield the position and the trials of each of these cases that has any."""
-        reader = RunReader(self._database, self._seq(run_id), run_id, judging)
+        reader = RunReader(self._database, self._seq(run_id), run_id, scoring)
         return reader.trials(positions, every_attempt=every_attempt)
 
     def attempts(
@@ -314,61 +314,59 @@ class SqlStore(SharedRunStore, AnnotatedStore, JudgeBatchStore):
     def _in_parts(
         self,
         run_id: str,
-        judging: int | None,
+        scoring: int | None,
         read: Callable[[RunReader, range], Iterator[_T]],
         positions: range | None = None,
     ) -> Iterator[_T]:
-        line, _, _, reader = self._open_judging(run_id, judging)
+        line, _, _, reader = self._open_scoring(run_id, scoring)
         places = range(line.progress.cases) if positions is None else positions
         for first in range(0, len(places), _AT_ONCE):
             yield from read(reader, places[first : first + _AT_ONCE])
 
-    def _record(self, line: RunLine, last: JudgingProgress | None = None) -> RunRecord:
-        last = last or judging_progress(self._database, line.seq, self._last_judging(line))
+    def _record(self, line: RunLine, last: ScoringState | None = None) -> RunRecord:
+        last = last or scoring_state(self._database, line.seq, self._last_scoring(line))
         return RunRecord(
             line.run_id, line.created_at, line.agent, line.sets, line.num_runs, line.progress.cases, line.state,
-            self._summary(line, last), line.progress.judgings, last.number, line.kind, line.unread_sets, line.progress.trials,
+            self._summary(line, last), line.progress.scorings, last.number, line.kind, line.unread_sets, line.progress.trials,
         )  # fmt: skip
 
-    def _reader(self, line: RunLine, judging: int) -> RunReader:
-        return RunReader(self._database, line.seq, line.run_id, judging)
+    def _reader(self, line: RunLine, scoring: int) -> RunReader:
+        return RunReader(self._database, line.seq, line.run_id, scoring)
 
     def _manifest(self, line: RunLine) -> Manifest:
         with sound(self.name, f"the manifest of run {line.run_id}"):
             return Manifest.model_validate(json.loads(line.manifest))
 
-    def _open_judging(
-        self, run_id: str, judging: int | None
-    ) -> tuple[RunLine, JudgingProgress, str, RunReader]:
-        """Return a run, its scoring number `judging` (default: the last finished one) as progress and JSON, and a reader of it.
+    def _open_scoring(self, run_id: str, scoring: int | None) -> tuple[RunLine, ScoringState, str, RunReader]:
+        """Return a run, its scoring number `scoring` (default: the last finished one) as progress and JSON, and a reader of it.
 
         Raises:
             StoreError: not everything that was written of it is there.
         """
         with self._database.snapshot():  # another process may be writing the run
             line = self._line(run_id)
-            stored = stored_judgings(self._database, line)
+            stored = stored_scorings(self._database, line)
             finished = (progress.number for progress, _ in stored if progress.complete)
-            number = max(finished, default=1) if judging is None else _existing(line, judging)
+            number = max(finished, default=1) if scoring is None else _existing(line, scoring)
             progress, text = stored[number - 1]
             reader = self._reader(line, number)
             reader.check_totals(line.progress, progress)
         return line, progress, text, reader
 
-    def _judging(self, line: RunLine, progress: JudgingProgress, text: str) -> Judging:
+    def _scoring(self, line: RunLine, progress: ScoringState, text: str) -> ScoringManifest:
         with sound(self.name, f"scoring {progress.number} of run {line.run_id}"):
-            return Judging.model_validate({**json.loads(text), "finished": bool(progress.complete)})
+            return ScoringManifest.model_validate({**json.loads(text), "finished": bool(progress.complete)})
 
-    def _last_judging(self, line: RunLine) -> int:
+    def _last_scoring(self, line: RunLine) -> int:
         """Return the last scoring that was finished, or else the run's own."""
-        if line.progress.judgings == 1:
+        if line.progress.scorings == 1:
             return 1
         row = self._database.row(
             "SELECT MAX(number) FROM judgings WHERE run = ? AND complete = 1", (line.seq,)
         )
         return row[0] or 1 if row else 1
 
-    def _summary(self, line: RunLine, progress: JudgingProgress) -> RunSummary:
+    def _summary(self, line: RunLine, progress: ScoringState) -> RunSummary:
         """What was written at the end; before that, what can be counted."""
         summary = (
             RunSummary()
@@ -385,30 +383,30 @@ class SqlStore(SharedRunStore, AnnotatedStore, JudgeBatchStore):
         return summary
 
 
-def _existing(line: RunLine, judging: int) -> int:
-    if not 1 <= judging <= line.progress.judgings:
-        raise UnknownNameError(f"Run {line.run_id} has no scoring {judging}: it has {line.progress.judgings}")
-    return judging
+def _existing(line: RunLine, scoring: int) -> int:
+    if not 1 <= scoring <= line.progress.scorings:
+        raise UnknownNameError(f"Run {line.run_id} has no scoring {scoring}: it has {line.progress.scorings}")
+    return scoring
 
 
 def result_of(
-    manifest: Manifest, judging: Judging, summary: RunSummary, cases: Sequence[CaseResult]
+    manifest: Manifest, scoring: ScoringManifest, summary: RunSummary, cases: Sequence[CaseResult]
 ) -> RunResult:
     """Return a run as a result."""
-    by_id = {one.eval_set_id: one for one in judging.sets}
-    in_order = len(judging.sets) == len(manifest.sets)
-    judged = judging.sets if in_order else [by_id.get(one.eval_set_id) for one in manifest.sets]
+    by_id = {one.eval_set_id: one for one in scoring.sets}
+    in_order = len(scoring.sets) == len(manifest.sets)
+    judged = scoring.sets if in_order else [by_id.get(one.eval_set_id) for one in manifest.sets]
     return RunResult(
         agent=manifest.agent.label,
         cases=cases,
         sets=[_set_summary(*pair) for pair in zip(manifest.sets, judged, strict=True)],
         num_runs=manifest.num_runs,
-        at_most=_at_most(manifest, judging),
+        at_most=_at_most(manifest, scoring),
         against=manifest.against,
         warnings=list(summary.warnings),
         started_at=manifest.created_at,
         duration=summary.duration,
-        judging_duration=summary.judging_duration,
+        scoring_duration=summary.judging_duration,
         interrupted=summary.interrupted,
         stopped_by=summary.stopped_by,
         failure=summary.failure,
@@ -432,9 +430,9 @@ def _set_summary(one: SetManifest, judged: JudgedSet | None) -> SetSummary:
     return summary
 
 
-def _at_most(manifest: Manifest, judging: Judging) -> int:
+def _at_most(manifest: Manifest, scoring: ScoringManifest) -> int:
     """Trials that there could have been, where they were added until it was decided, or 0."""
-    added = adds_trials(manifest, judging)
+    added = adds_trials(manifest, scoring)
     return sum(one.cases * one.num_runs for one in manifest.sets) if added else 0
 
 

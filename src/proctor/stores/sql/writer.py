@@ -14,7 +14,7 @@ from itertools import islice
 from typing import TypeVar
 
 from proctor.errors import StoreError
-from proctor.schema.results.manifest import AgentManifest, Judging, Manifest, PlannedCase, RunSummary
+from proctor.schema.results.manifest import AgentManifest, Manifest, PlannedCase, RunSummary, ScoringManifest
 from proctor.schema.results.run_result import RunKind
 from proctor.stores.base import CAPS, Allotment, AnswerRecord, Caps, Committed, Record
 from proctor.stores.sql import leases
@@ -25,9 +25,9 @@ from proctor.stores.sql.database import (
     Transaction,
     compact,
     insert,
-    judging_checksum,
     planned_checksum,
     run_checksum,
+    scoring_checksum,
     storable,
 )
 from proctor.stores.sql.media import Uploaded, upload
@@ -35,11 +35,11 @@ from proctor.stores.sql.reader import RunReader
 from proctor.stores.sql.rows import DecidedOutcomes, Hold, Rows, RowWriter
 from proctor.stores.sql.run_budget import write_caps
 from proctor.stores.sql.run_state import (
-    JudgingProgress,
     RunLine,
     RunProgress,
-    judging_progress,
+    ScoringState,
     run_progress,
+    scoring_state,
     set_kind,
 )
 
@@ -79,12 +79,12 @@ class Writer:
     ) -> None:
         self.run_id = hold.lease.run_id
         self.created_at = created_at
-        self.judging = hold.judging.number
+        self.scoring = hold.scoring.number
         self._place = place
         self._hold = hold
         self._committed = committed
         self.live_figures: Callable[[], Mapping[str, int]] = dict
-        self._began = time.perf_counter() - hold.judging.duration
+        self._began = time.perf_counter() - hold.scoring.duration
         self._pauses = _PAUSES_OF_SCORING if only_scores else _PAUSES
         self._error: Exception | None = None
         self._queue: queue.SimpleQueue[tuple[Rows, object] | _End] = queue.SimpleQueue()
@@ -208,16 +208,16 @@ class Writer:
             if not self._is_known:
                 self._hold.reload(database)
             self._rows.write(transaction, database, rows, uploaded)
-            judging = self._hold.judging
+            scoring = self._hold.scoring
             if end is not None and end.summary is not None:
-                judging.summary, judging.complete = compact(end.summary.model_dump()), int(end.complete)
-                if self.judging == 1:
+                scoring.summary, scoring.complete = compact(end.summary.model_dump()), int(end.complete)
+                if self.scoring == 1:
                     self._hold.run.complete = int(end.complete)
             else:
                 figures: dict[str, float] = {**self.live_figures()}
                 if not is_wait:  # the time in which a part waits for the others does not count
                     figures["duration"] = round(time.perf_counter() - self._began, 6)
-                judging.update_summary(figures)
+                scoring.update_summary(figures)
             if not self._hold.write(transaction):
                 raise leases.lost_lease_error(self._hold.lease, self._place.name)
             if end is not None:
@@ -244,7 +244,11 @@ _PLANNED_AT_ONCE = 1000
 
 
 def begin_run(
-    transaction: Transaction, name: str, manifest: Manifest, cases: Iterable[PlannedCase], judging: Judging
+    transaction: Transaction,
+    name: str,
+    manifest: Manifest,
+    cases: Iterable[PlannedCase],
+    scoring: ScoringManifest,
 ) -> Hold:
     """Write down a new run, within a transaction, and take hold of it."""
     progress = RunProgress(new_run_number(transaction))
@@ -257,12 +261,12 @@ def begin_run(
     hold = Hold(
         lease,
         progress,
-        JudgingProgress(progress.run, judging.number),
+        ScoringState(progress.run, scoring.number),
         DecidedOutcomes(),
         {},
         has_caps=bool(caps),
     )
-    insert_judging(transaction, hold.judging, judging)
+    insert_scoring(transaction, hold.scoring, scoring)
     hold.write(transaction)
     return hold
 
@@ -285,40 +289,40 @@ def resume_run(
     hold = Hold(
         lease,
         progress,
-        judging_progress(database, run, 1),
+        scoring_state(database, run, 1),
         DecidedOutcomes(RunReader(database, run, lease.run_id, 1).outcomes()),
         last_attempts(database, run),
     )
     insert_planned_cases(transaction, run, added)
     hold.run.cases += sum(case.position >= hold.run.cases for case in added)
-    hold.run.complete = hold.judging.complete = 0
-    for number in range(2, hold.run.judgings + 1):  # what comes now is not in them
-        later = judging_progress(database, run, number)
+    hold.run.complete = hold.scoring.complete = 0
+    for number in range(2, hold.run.scorings + 1):  # what comes now is not in them
+        later = scoring_state(database, run, number)
         later.complete = 0
         later.write(transaction)
     hold.write(transaction)
     return hold
 
 
-def begin_judging(
-    transaction: Transaction, database: Database, lease: leases.Lease, judging: Judging
+def begin_scoring(
+    transaction: Transaction, database: Database, lease: leases.Lease, scoring: ScoringManifest
 ) -> Hold:
     """Write down another scoring of a run, within a transaction; its number is chosen here."""
     progress = run_progress(database, lease.run)
     _reset_in_flight(transaction, database, progress)
-    progress.judgings += 1
-    numbered = judging.model_copy(update={"number": progress.judgings})
-    new = JudgingProgress(lease.run, numbered.number)
+    progress.scorings += 1
+    numbered = scoring.model_copy(update={"number": progress.scorings})
+    new = ScoringState(lease.run, numbered.number)
     hold = Hold(lease, progress, new, DecidedOutcomes(), last_attempts(database, lease.run))
-    insert_judging(transaction, new, numbered)
+    insert_scoring(transaction, new, numbered)
     hold.write(transaction)
     return hold
 
 
 def _reset_in_flight(transaction: Transaction, database: Database, run: RunProgress) -> None:
     """Remove the number of trials that ran when a process died: its successor has not started one."""
-    for number in range(1, run.judgings + 1):
-        progress = judging_progress(database, run.run, number)
+    for number in range(1, run.scorings + 1):
+        progress = scoring_state(database, run.run, number)
         if json.loads(progress.summary or "{}").get("in_flight"):
             progress.update_summary({"in_flight": 0})
             progress.write(transaction)
@@ -355,7 +359,7 @@ def insert_head(
 ) -> bool:
     """Write the row of a run that no process holds; return `False` if there is a run of this name."""
     run_id, created_at, agent, sets, num_runs = identity
-    state = progress.cases, progress.complete, progress.trials, progress.trials_sum, progress.judgings
+    state = progress.cases, progress.complete, progress.trials, progress.trials_sum, progress.scorings
     crc = run_checksum(kind, progress.run, run_id, created_at, agent, sets, num_runs, manifest)
     row = (progress.run, *identity, *state, progress.crc, 0, 0, crc, manifest)
     if not insert(transaction, "runs", _HEAD, [row], "ON CONFLICT (run_id) DO NOTHING"):
@@ -370,16 +374,16 @@ _HEAD = (
 )
 
 
-def insert_judging(transaction: Transaction, progress: JudgingProgress, judging: Judging) -> None:
+def insert_scoring(transaction: Transaction, progress: ScoringState, scoring: ScoringManifest) -> None:
     """Write down how it is scored."""
-    text = compact(judging.model_dump())
+    text = compact(scoring.model_dump())
     transaction.execute(
         "INSERT INTO judgings (run, number, complete, counts, verdicts_sum, state_crc, crc, judging) "
         "VALUES (?, ?, 0, '{}', 0, 0, ?, ?)",
         (
             progress.run,
             progress.number,
-            judging_checksum(progress.run, progress.number, text),
+            scoring_checksum(progress.run, progress.number, text),
             text,
         ),
     )

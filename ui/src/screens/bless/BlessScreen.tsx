@@ -59,14 +59,14 @@ interface FilteredCases {
 }
 
 /** The order of the run's table, and with a filter the cases of the filtered table that can be blessed. */
-function useCaseOrder(run: string, text: string, judging: string | null) {
-  const { table, complete, error } = useTableOf(run, text, "", judging);
+function useCaseOrder(run: string, text: string, scoring: string | null) {
+  const { table, complete, error } = useTableOf(run, text, "", scoring);
   const sortCases = useCallback((cases: readonly BlessCase[]) => sortAsTable(cases, table.taken), [table.taken]);
   const isRead = complete || error !== null; // without the table, the cases are in the order of the run
   if (!text) return { filter: null, isRead, sortCases };
   const problem = complete ? table.filter.problem : "";
   const cases = complete && !problem ? positionsToBless(table.taken) : null;
-  const filter: FilteredCases = { text, run: pathOf(`/runs/${encodeURIComponent(run)}`, { q: text, judging }), cases, problem, error };
+  const filter: FilteredCases = { text, run: pathOf(`/runs/${encodeURIComponent(run)}`, { q: text, judging: scoring }), cases, problem, error };
   return { filter, isRead, sortCases };
 }
 

@@ -30,12 +30,12 @@ export function CaseScreen() {
   const [query, setQuery] = useAddress();
   const location = readCaseLocation(query);
   const { live } = useSource();
-  const judging = live ? query.get("judging") : null; // a file has one
+  const scoring = live ? query.get("judging") : null; // a file has one
   const base = `/api/runs/${encodeURIComponent(run)}/cases/${encodeURIComponent(position)}`;
-  const { data, error, refetch } = useData<CasePage>(pathOf(base, { judging }), FRESH);
+  const { data, error, refetch } = useData<CasePage>(pathOf(base, { judging: scoring }), FRESH);
   useTitle(data ? data.eval_id : "Case");
   if (!data) return error ? <NotFound error={error} run={run} retry={refetch} /> : <Skeleton rows={8} />;
-  return <LoadedCase page={data} base={base} judging={judging} location={location} setQuery={setQuery} key={`${run}/${position}`} />;
+  return <LoadedCase page={data} base={base} scoring={scoring} location={location} setQuery={setQuery} key={`${run}/${position}`} />;
 }
 
 function NotFound({ error, run, retry }: { error: { message: string; status: number }; run: string; retry: () => unknown }) {
@@ -46,21 +46,21 @@ function NotFound({ error, run, retry }: { error: { message: string; status: num
 interface LoadedProps {
   page: CasePage;
   base: string;
-  judging: string | null;
+  scoring: string | null;
   location: CaseLocation;
   setQuery: ReturnType<typeof useAddress>[1];
 }
 
-function LoadedCase({ page, base, judging, location, setQuery }: LoadedProps) {
+function LoadedCase({ page, base, scoring, location, setQuery }: LoadedProps) {
   const number = trialToShow(page, location.trial);
   const trialPath = number === null ? null : `${base}/trials/${number}`;
-  const { data: trial, error, refetch } = useData<TrialPage>(trialPath && pathOf(trialPath, { judging }), { ...FRESH, keep: false });
+  const { data: trial, error, refetch } = useData<TrialPage>(trialPath && pathOf(trialPath, { judging: scoring }), { ...FRESH, keep: false });
   const goTo = (next: number) => setQuery({ trial: String(next + 1), turn: null, step: null });
   const goDifference = (one: Difference | null) => {
     if (one) setQuery({ tab: one.tab === "state" ? "state" : null, turn: numberFrom1(one.turn), step: numberFrom1(one.step) });
   };
   const [query] = useAddress();
-  const order = useCaseOrder(page, query, judging);
+  const order = useCaseOrder(page, query, scoring);
   useCaseKeys(page, order, number, trial, location, goTo, goDifference);
   useScroll(location, trial);
   const found = trial ? differences(trial) : [];
@@ -75,18 +75,18 @@ function LoadedCase({ page, base, judging, location, setQuery }: LoadedProps) {
         ) : !trial ? (
           error ? <ErrorNote error={error} retry={refetch} /> : <Skeleton rows={6} height="64px" />
         ) : (
-          <TabContent page={page} trial={trial} location={location} path={trialPath ?? ""} judging={judging} />
+          <TabContent page={page} trial={trial} location={location} path={trialPath ?? ""} scoring={scoring} />
         )}
       </Tabs>
     </CaseList>
   );
 }
 
-function TabContent({ page, trial, location, path, judging }: { page: CasePage; trial: TrialPage; location: CaseLocation; path: string; judging: string | null }) {
+function TabContent({ page, trial, location, path, scoring }: { page: CasePage; trial: TrialPage; location: CaseLocation; path: string; scoring: string | null }) {
   if (location.tab === "state") return <FinalState state={trial.state} />;
   if (location.tab === "tools") return <ToolFlow trial={trial} link={`/runs/${page.run_id}/cases/${page.position}?trial=${trial.number + 1}`} />;
   if (location.tab === "spans") return <Waterfall path={`${path}/spans`} position={page.position} run={page.run_id} trial={trial} />;
-  if (location.tab === "judges") return <Judges path={path} judging={judging} trial={trial} />;
+  if (location.tab === "judges") return <Judges path={path} scoring={scoring} trial={trial} />;
   return <Conversation key={trial.number} page={page} trial={trial} location={location} path={path} />;
 }
 

@@ -43,7 +43,7 @@ export function Metrics({ page, number }: { page: CasePage; number: number | nul
           <Prose text={page.hint} />
         </p>
       )}
-      {page.history.length > 1 && <Judgings page={page} />}
+      {page.history.length > 1 && <Scorings page={page} />}
     </>
   );
 }
@@ -96,7 +96,7 @@ function Row({ metric, several, at }: { metric: MetricLine; several: boolean; at
   );
 }
 
-function Judgings({ page }: { page: CasePage }) {
+function Scorings({ page }: { page: CasePage }) {
   return (
     <>
       <h2>Scorings</h2>

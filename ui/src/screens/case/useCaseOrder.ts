@@ -29,16 +29,16 @@ export interface Neighbour {
 }
 
 /** The cases before and after this one in the table from which it was opened: with the filter and order of the address. */
-export function useCaseOrder(page: CasePage, query: URLSearchParams, judging: string | null): CaseOrder {
+export function useCaseOrder(page: CasePage, query: URLSearchParams, scoring: string | null): CaseOrder {
   const text = query.get("q") ?? "";
   const sort = query.get("sort") ?? "";
-  const { table, read } = useTableOf(page.run_id, text, sort, judging);
+  const { table, read } = useTableOf(page.run_id, text, sort, scoring);
   return useMemo(() => {
     const shown = read && !table.searching ? table.shown() : NONE;
     const at = shown.findIndex(({ position }) => position === page.position);
     const known = read || !(text || sort);
     const inFile = known ? page : null; // before the table is read, no other order is taken for its own
-    const leave = { q: text, sort, judging };
+    const leave = { q: text, sort, judging: scoring };
     const hrefOf = (position: number) => pathOf(`/runs/${encodeURIComponent(page.run_id)}/cases/${position}`, leave);
     const near = (one: { position: number; eval_id: string } | null | undefined): Neighbour | null =>
       one ? { position: one.position, eval_id: one.eval_id, href: hrefOf(one.position) } : null;
@@ -52,7 +52,7 @@ export function useCaseOrder(page: CasePage, query: URLSearchParams, judging: st
       at,
       hrefOf,
     };
-  }, [read, table, page, text, sort, judging]);
+  }, [read, table, page, text, sort, scoring]);
 }
 
 /** Where a case is among those that a table shows: `3 of 18 failures`. */

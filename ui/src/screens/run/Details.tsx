@@ -140,13 +140,13 @@ export function shellWord(word: string): string {
 }
 
 /** Which scoring is shown, where there are several. */
-export function Judgings({ page, onChange }: { page: RunPage; onChange: (judging: string | null) => void }) {
+export function Scorings({ page, onChange }: { page: RunPage; onChange: (scoring: string | null) => void }) {
   const { live } = useSource();
   if (page.judgings.length < 2) return null;
   if (!live) return <span className="dim">scoring {page.judging} of {page.judgings.length}</span>; // a file has one
   const counting = page.judgings.find(({ counts }) => counts)?.number;
   return (
-    <label className={styles.judgings}>
+    <label className={styles.scorings}>
       <span className="dim">Scoring</span>
       <select
         value={page.judging}

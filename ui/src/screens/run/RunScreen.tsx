@@ -18,7 +18,7 @@ import { RunButton } from "../start/RunDialog";
 import { CaseTable } from "./CaseTable";
 import { needsEvidence } from "./caseFilter";
 import { ColumnChooser } from "./columns/ColumnChooser";
-import { PreviousRate, Details, Judgings, Warnings } from "./Details";
+import { PreviousRate, Details, Scorings, Warnings } from "./Details";
 import { KeyFigures } from "./KeyFigures";
 import { LivePanel, Unfinished } from "./LivePanel";
 import { Manage, Star, useManagement } from "./ManageRun";
@@ -33,18 +33,18 @@ export function RunScreen() {
   const run = decodeURIComponent(useParams<{ run: string }>().run);
   const [query, setQuery] = useAddress();
   const { live: canWatch } = useSource();
-  const judging = canWatch ? query.get("judging") : null; // a file has one
+  const scoring = canWatch ? query.get("judging") : null; // a file has one
   const base = `/api/runs/${encodeURIComponent(run)}`;
-  const { page, isBrief, error, refetch, reads } = usePage(base, judging);
+  const { page, isBrief, error, refetch, reads } = usePage(base, scoring);
   const watched = canWatch && page?.state === "running" ? page.run_id : null;
   const live = useLive(watched);
-  const cases = useCases(`${base}/cases`, judging, reads, watched ? Infinity : 2_000);
+  const cases = useCases(`${base}/cases`, scoring, reads, watched ? Infinity : 2_000);
   useTitle(page ? titleOf(page) : "Run");
   if (!page) return error ? <NotFound run={run} error={error} retry={refetch} /> : <Loading />;
   return (
     <>
       <ErrorNote error={error} retry={refetch} />
-      <Run page={page} isBrief={isBrief} live={live} watched={watched !== null} cases={cases} order={[query.get("q") ?? "", query.get("sort") ?? "", query.get("cols")]} setJudging={(to) => setQuery({ judging: to })} />
+      <Run page={page} isBrief={isBrief} live={live} watched={watched !== null} cases={cases} order={[query.get("q") ?? "", query.get("sort") ?? "", query.get("cols")]} setScoring={(to) => setQuery({ judging: to })} />
     </>
   );
 }
@@ -53,14 +53,14 @@ const PAINT_TIME = 50; // milliseconds in which what was drawn is painted
 const BRIEF = { brief: "true" }; // `server/http/static.py` names the same addresses
 
 /** The page of a run: at first what a server knows without reading every case, which it begins to read after the first rows. */
-function usePage(base: string, judging: string | null) {
+function usePage(base: string, scoring: string | null) {
   const { live } = useSource();
-  const first = useFirstRows(`${base}/cases`, judging);
-  const brief = useData<RunPage>(live ? pathOf(base, { judging, ...BRIEF }) : null, { keep: false, fresh: Infinity });
+  const first = useFirstRows(`${base}/cases`, scoring);
+  const brief = useData<RunPage>(live ? pathOf(base, { judging: scoring, ...BRIEF }) : null, { keep: false, fresh: Infinity });
   const hasFirst = (brief.data || brief.error) && (first.data || first.error);
   const painted = usePainted(Boolean(hasFirst));
   const reads = !live || painted;
-  const whole = useData<RunPage>(reads ? pathOf(base, { judging }) : null);
+  const whole = useData<RunPage>(reads ? pathOf(base, { judging: scoring }) : null);
   return { page: whole.data ?? (hasFirst ? brief.data : undefined), isBrief: !whole.data && !whole.error, error: whole.error, refetch: whole.refetch, reads };
 }
 
@@ -75,15 +75,15 @@ function usePainted(drawn: boolean): boolean {
   return painted;
 }
 
-function useFirstRows(path: string, judging: string | null) {
+function useFirstRows(path: string, scoring: string | null) {
   const { live } = useSource();
-  return useData<CasesPage>(live ? pathOf(path, { judging, ...BRIEF }) : null, { keep: false, fresh: Infinity });
+  return useData<CasesPage>(live ? pathOf(path, { judging: scoring, ...BRIEF }) : null, { keep: false, fresh: Infinity });
 }
 
 /** The cases of a run: at first its first rows, and, when they are there, every one. */
-function useCases(path: string, judging: string | null, reads: boolean, fresh: number) {
-  const first = useFirstRows(path, judging);
-  const every = useData<CasesPage>(reads ? pathOf(path, { judging }) : null, { fresh });
+function useCases(path: string, scoring: string | null, reads: boolean, fresh: number) {
+  const first = useFirstRows(path, scoring);
+  const every = useData<CasesPage>(reads ? pathOf(path, { judging: scoring }) : null, { fresh });
   return { ...every, data: every.data ?? first.data, complete: every.data !== undefined };
 }
 
@@ -106,10 +106,10 @@ interface Props {
   cases: ReturnType<typeof useCases>;
   /** The filter, the order and the columns of the table. */
   order: readonly [text: string, sort: string, columns: string | null];
-  setJudging: (judging: string | null) => void;
+  setScoring: (scoring: string | null) => void;
 }
 
-function Run({ page, isBrief, live, watched, cases, order, setJudging }: Props) {
+function Run({ page, isBrief, live, watched, cases, order, setScoring }: Props) {
   const { live: hasServer } = useSource();
   const base = `/api/runs/${encodeURIComponent(page.run_id)}`;
   const several = !hasServer || page.judging === page.judgings.find(({ counts }) => counts)?.number ? null : page.judging;
@@ -132,7 +132,7 @@ function Run({ page, isBrief, live, watched, cases, order, setJudging }: Props) 
       <ErrorNote error={cases.error && { message: `${lacksCases && cases.data ? `The table has only the first ${numText(rows.length)} cases. ` : ""}${cases.error.message}` }} retry={cases.refetch} />
       {!watched && cases.data && !lacksCases && <RunPictures page={page} isBrief={isBrief} rows={rows} total={cases.data.total} shown={table.shown} extras={extras.data ?? (extras.error && null)} />}
       {cases.data ? (
-        <CaseTable page={page} total={lacksCases ? rows.length : cases.data.total} table={table} reading={reading} watched={watched} tools={<><Judgings page={page} onChange={setJudging} /><ColumnChooser page={page} rows={rows} hidden={table.columns.filter(({ wideOnly }) => wideOnly).length} /></>} />
+        <CaseTable page={page} total={lacksCases ? rows.length : cases.data.total} table={table} reading={reading} watched={watched} tools={<><Scorings page={page} onChange={setScoring} /><ColumnChooser page={page} rows={rows} hidden={table.columns.filter(({ wideOnly }) => wideOnly).length} /></>} />
       ) : (
         !cases.error && <LoadingCases />
       )}

@@ -39,12 +39,12 @@ const FRESH = { fresh: 60_000 } as const;
 const NONE: readonly CaseRow[] = [];
 
 /** The table of a run as its page shows it, for another page; `null` reads nothing. */
-export function useTableOf(run: string | null, text: string, sort: string, judging: string | null) {
+export function useTableOf(run: string | null, text: string, sort: string, scoring: string | null) {
   const base = run === null ? null : `/api/runs/${encodeURIComponent(run)}`;
-  const page = useData<RunPage>(base && pathOf(base, { judging }), FRESH);
-  const cases = useData<CasesPage>(base && pathOf(`${base}/cases`, { judging }), FRESH);
+  const page = useData<RunPage>(base && pathOf(base, { judging: scoring }), FRESH);
+  const cases = useData<CasesPage>(base && pathOf(`${base}/cases`, { judging: scoring }), FRESH);
   const read = Boolean(page.data && cases.data);
-  const extras = useData<CaseExtras>(base && read && needsEvidence(text, sort) ? pathOf(`${base}/case-extras`, { judging }) : null, FRESH);
+  const extras = useData<CaseExtras>(base && read && needsEvidence(text, sort) ? pathOf(`${base}/case-extras`, { judging: scoring }) : null, FRESH);
   const rows = useExtraColumns(cases.data?.items ?? NONE, extras.data);
   const table = useShownCases(page.data, rows, text, sort, sort.replace(/^-/, "") || null);
   const complete = read && !extras.isLoading && !table.searching;
@@ -54,8 +54,8 @@ export function useTableOf(run: string | null, text: string, sort: string, judgi
 /** The page of a case, or of a trial (from 1), with the filter and order of the table, so that it knows the next case. */
 export function useCasePath(run: string): (row: CaseRow, trial?: number) => string {
   const [query] = useAddress();
-  const [q, sort, judging] = [query.get("q"), query.get("sort"), query.get("judging")];
-  return useCallback((row, trial) => pathOf(`/runs/${encodeURIComponent(run)}/cases/${row.position}`, { q, sort, judging, trial }), [run, q, sort, judging]);
+  const [q, sort, scoring] = [query.get("q"), query.get("sort"), query.get("judging")];
+  return useCallback((row, trial) => pathOf(`/runs/${encodeURIComponent(run)}/cases/${row.position}`, { q, sort, judging: scoring, trial }), [run, q, sort, scoring]);
 }
 
 function useFilterTerms(page: RunPage | undefined, rows: readonly CaseRow[], said: Search | undefined, reasons: Search | undefined): FilterTerms {

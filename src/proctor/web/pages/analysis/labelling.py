@@ -213,7 +213,7 @@ class LabellingCache:
         labels = labels_of_metric(labels_for(store, result), metric)
         unit = _labelled_unit(labels)
         record = store.record(run_id)
-        key = (store.url, run_id, record.judging, metric, unit) if record.state is RunState.FINISHED else None
+        key = (store.url, run_id, record.scoring, metric, unit) if record.state is RunState.FINISHED else None
         judged = self._judged.get(key, lambda: _judge_items(result, metric, unit))
         return Labelling(store, result, metric, judged, labels)
 

@@ -256,7 +256,7 @@ def _short(store: Store) -> dict[str, str]:
 
 def _row(store: Store, entry: RunEntry, short: str) -> AuditRow:
     manifest = store.manifest(entry.run_id)
-    configs = {judged.config_source for judged in store.judgings(entry.run_id)[0].sets}
+    configs = {judged.config_source for judged in store.scorings(entry.run_id)[0].sets}
     return AuditRow(
         run_id=entry.run_id,
         short=short,

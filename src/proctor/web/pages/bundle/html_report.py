@@ -19,7 +19,14 @@ from proctor.reports.content.symbols import SHORTEST
 from proctor.schema.analysis.calibration import Labelled
 from proctor.schema.evidence.trial import CONFIGURATION
 from proctor.schema.format.case import EvalCase
-from proctor.schema.results.manifest import AgentManifest, Judging, Manifest, RunRecord, RunState, RunSummary
+from proctor.schema.results.manifest import (
+    AgentManifest,
+    Manifest,
+    RunRecord,
+    RunState,
+    RunSummary,
+    ScoringManifest,
+)
 from proctor.schema.results.run_result import CaseResult, RunResult
 from proctor.web.pages.base import change_figures
 from proctor.web.pages.bundle.single_file import CompressedText, SingleFileWriter, page_json, read_page
@@ -167,7 +174,7 @@ def _view(
     extras: ReportExtras | None,
 ) -> _Case:
     view = StoredCase(
-        stored.listed.run.run_id, stored.listed.short, run.agent, stored.listed.run.created_at, case, stored.judging,
+        stored.listed.run.run_id, stored.listed.short, run.agent, stored.listed.run.created_at, case, stored.scoring,
         badges={name: badge for name, badge in run.badges.items() if name in case.metrics},
         ranges=ranges,
         scenario=expected.conversation_scenario if expected else None,
@@ -227,8 +234,8 @@ def _stored_run(run: RunResult, number: int, extras: ReportExtras | None) -> Sto
         run_id, run.started_at, run.agent, sets, run.num_runs, len(run.cases), RunState.FINISHED, summary,
         unread_sets=tuple(run.unread_sets),
     )  # fmt: skip
-    judging = Judging(number=1, created_at=run.started_at, finished=True)
-    return StoredRun(ListedRun(record, run_id[:SHORTEST]), manifest, [judging], 1)
+    scoring = ScoringManifest(number=1, created_at=run.started_at, finished=True)
+    return StoredRun(ListedRun(record, run_id[:SHORTEST]), manifest, [scoring], 1)
 
 
 # --- the additional data of stored runs ---------------------------------------------------------------------------------

@@ -45,20 +45,20 @@ if TYPE_CHECKING:
 class StoreExtras:
     """The data of a store that a report shows in addition to the results (see `html_report.ReportExtras`)."""
 
-    def __init__(self, store: Store, judging: int | None = None) -> None:
-        """`store` must stay open while this object is used; `judging`: by default the scoring that counts."""
-        self._store, self._judging = store, judging
+    def __init__(self, store: Store, scoring: int | None = None) -> None:
+        """`store` must stay open while this object is used; `scoring`: by default the scoring that counts."""
+        self._store, self._scoring = store, scoring
 
     def stored_run(self, run_id: str) -> StoredRun | None:
         """Return the stored run; `None` if the store does not have it."""
         try:
-            return select_run(self._store, run_id, self._judging).stored
+            return select_run(self._store, run_id, self._scoring).stored
         except UnknownNameError:
             return None
 
     def table(self, run_id: str) -> RunCases:
         """Return its cases, compared with the previous run of the same agent and sets."""
-        return read_cases(self._store, select_run(self._store, run_id, self._judging))
+        return read_cases(self._store, select_run(self._store, run_id, self._scoring))
 
     def cases(self, run_id: str) -> Iterator[tuple[int, EvalCase]]:
         """Yield the cases as they were run, with their positions."""
@@ -68,11 +68,11 @@ class StoreExtras:
 
     def labels(self, run_id: str) -> Sequence[Labelled]:
         """Return the labels of people for the run."""
-        return labels_for(self._store, self._store.load(run_id, self._judging))
+        return labels_for(self._store, self._store.load(run_id, self._scoring))
 
     def related_pages(self, run_ids: Sequence[str]) -> Iterator[PathAndPage]:
         """Yield the pages that relate runs to others, each with its path."""
-        return related_pages(self._store, run_ids, self._judging)
+        return related_pages(self._store, run_ids, self._scoring)
 
     def align(self, expected: Invocation, actual: Invocation) -> Sequence[Mapping[str, object]]:
         """Align the calls of a turn with the expected ones."""
@@ -104,9 +104,9 @@ def api_path(path: str, **query: str) -> str:
     return f"{path}?{'&'.join(pairs)}" if pairs else path
 
 
-def related_pages(store: Store, run_ids: Sequence[str], judging: int | None = None) -> Iterator[PathAndPage]:
+def related_pages(store: Store, run_ids: Sequence[str], scoring: int | None = None) -> Iterator[PathAndPage]:
     """Yield the pages that a server shows about several runs, as far as their size is reasonable."""
-    selected = [select_run(store, run_id, judging) for run_id in dict.fromkeys(run_ids)]
+    selected = [select_run(store, run_id, scoring) for run_id in dict.fromkeys(run_ids)]
     runs = [one.stored.listed for one in selected]
     ids = [entry.run.run_id for entry in sorted(runs, key=lambda entry: entry.run.created_at)]
     for base, candidate in _pairs_to_compare(selected, ids):
@@ -115,10 +115,10 @@ def related_pages(store: Store, run_ids: Sequence[str], judging: int | None = No
         yield api_path("/api/matrix", runs=",".join(ids)), load_matrix(store, ids)
     for one in selected:
         run_id = one.stored.listed.run.run_id
-        yield f"/api/runs/{run_id}/case-extras", case_extras(store, run_id, one.stored.judging)
+        yield f"/api/runs/{run_id}/case-extras", case_extras(store, run_id, one.stored.scoring)
         if _has_failures(one):
-            path = api_path(f"/api/runs/{run_id}/cause-trend", judging=str(one.stored.judging))
-            yield path, cause_trend(store, run_id, one.stored.judging)
+            path = api_path(f"/api/runs/{run_id}/cause-trend", scoring=str(one.stored.scoring))
+            yield path, cause_trend(store, run_id, one.stored.scoring)
     yield from _judges(store, runs)
     for eval_set in sorted(_sets_of(store, runs)):
         yield from _history(store, eval_set)

@@ -174,6 +174,7 @@ def case_page(
     return copy_fields(
         CasePage,
         view,
+        judging=view.scoring,
         position=position,
         total=total,
         eval_set_id=case.eval_set_id,
@@ -186,7 +187,7 @@ def case_page(
         trials=[_trial(view, place) for place in range(len(case.trials))],
         metrics=[_metric(view, metric) for metric in case.metrics.values() if _has_content(metric)],
         warnings=warnings_beside(case),
-        history=[_judging_line(one) for one in view.history],
+        history=[_scoring_line(one) for one in view.history],
         scenario=[LabelledText(label=label, text=text) for label, text in _scenario(view)],
         previous=previous,
         next=following,
@@ -226,8 +227,8 @@ def show_command(view: StoredCase, number: int | None = None) -> str:
     """Return the equivalent command, for one trial if its `number` (from 0) is given."""
     case = f"{view.case.eval_set_id}/{view.case.eval_id}"
     trial = ["--trial", str(number + 1)] if number is not None else []
-    judging = ["--judging", str(view.judging)] if view.history and view.judging != len(view.history) else []
-    return shlex.join(["proctor", "show", view.short, case, *trial, *judging])
+    scoring = ["--scoring", str(view.scoring)] if view.history and view.scoring != len(view.history) else []
+    return shlex.join(["proctor", "show", view.short, case, *trial, *scoring])
 
 
 def _share(case: CaseResult) -> PassedTrials | None:
@@ -288,7 +289,7 @@ def _interval(metric: MetricVerdict, within: tuple[float, float] | None) -> tupl
     return (estimate.low, estimate.high) if estimate is not None else (None, None)
 
 
-def _judging_line(one: CaseScoring) -> JudgedLine:
+def _scoring_line(one: CaseScoring) -> JudgedLine:
     return copy_fields(
         JudgedLine,
         one,

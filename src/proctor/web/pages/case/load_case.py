@@ -21,7 +21,7 @@ from proctor.reports.content.symbols import short_ids
 from proctor.runs.storage.lookup import lacks_reasons, listed_run, read_case_as_run, view_case
 from proctor.schema.format.config import EvalConfig
 from proctor.schema.format.invocation import Invocation
-from proctor.schema.results.manifest import PlannedCase, counting, judging_number
+from proctor.schema.results.manifest import PlannedCase, counting, scoring_number
 from proctor.schema.results.run_result import RunKind
 from proctor.web.pages.case.case import CaseBefore, CasePage, CasePlace, case_page
 from proctor.web.pages.case.judge_votes import AskedMessage, JudgesPage, PromptPage, judges_page
@@ -59,7 +59,7 @@ class CaseLoader:
         store: Store,
         run: str,
         position: int,
-        judging: int | None = None,
+        scoring: int | None = None,
         *,
         kind: RunKind = RunKind.RUN,
     ) -> None:
@@ -69,10 +69,10 @@ class CaseLoader:
             UnknownNameError: there is no such run, case or scoring.
         """
         self._store, self.run_id, self.position = store, store.find(run, kind), position
-        self._judging = judging_number(store.judgings(self.run_id), judging)
+        self._scoring = scoring_number(store.scorings(self.run_id), scoring)
         self._planned = _find_planned(store, self.run_id, position)
         self.view: StoredCase = view_case(
-            store, listed_run(store, self.run_id), self._planned.case, self._judging
+            store, listed_run(store, self.run_id), self._planned.case, self._scoring
         )
 
     @property
@@ -122,7 +122,7 @@ class CaseLoader:
 
     def judges(self, number: int) -> JudgesPage:
         """Return the votes of LLM judges on one trial. Raises as `trial`."""
-        labels = labels_for(self._store, self._store.load(self.run_id, self._judging))
+        labels = labels_for(self._store, self._store.load(self.run_id, self._scoring))
         return judges_page(self.view, self.position, self.place(number), labels=labels)
 
     def place(self, number: int) -> int:
@@ -146,8 +146,8 @@ class CaseLoader:
         candidates = (one for one in older if self.view.case.eval_set_id in one.sets)
         for record in islice(candidates, _MOST_OLDER_RUNS):
             if (place := self._place_in(record)) is not None:
-                position, judging = place
-                outcome = self._store.outcomes(record.run_id, judging).get(position)
+                position, scoring = place
+                outcome = self._store.outcomes(record.run_id, scoring).get(position)
                 if outcome is not None:
                     return CaseBefore(
                         run_id=record.run_id,
@@ -167,7 +167,7 @@ class CaseLoader:
             if (one.eval_set_id, one.eval_id) == (case.eval_set_id, case.eval_id)
         )
         position = next(positions, None)
-        return None if position is None else (position, counting(self._store.judgings(record.run_id)).number)
+        return None if position is None else (position, counting(self._store.scorings(record.run_id)).number)
 
 
 @dataclass(slots=True)
@@ -213,14 +213,14 @@ def reconstruct_prompt(
     number: int,
     metric: str,
     turn: int | None,
-    judging: int | None = None,
+    scoring: int | None = None,
 ) -> PromptPage:
     """Return the prompt of the judge of `metric` about a turn (from 0; `None`: the whole) of a trial.
 
     Raises:
         UnknownNameError: there is no such run, case, trial or metric.
     """
-    at = CaseLoader(store, run, position, judging)
+    at = CaseLoader(store, run, position, scoring)
     place = at.place(number)
     verdict = at.view.case.metrics.get(metric)
     if verdict is None:
@@ -259,8 +259,8 @@ def _model_and_prompt(verdict: MetricVerdict, place: int, turn: int | None) -> t
 
 
 def _config(store: Store, at: CaseLoader) -> EvalConfig:
-    judging = next(one for one in store.judgings(at.run_id) if one.number == at.view.judging)
-    sets = (one for one in judging.sets if one.eval_set_id == at.view.case.eval_set_id)
+    scoring = next(one for one in store.scorings(at.run_id) if one.number == at.view.scoring)
+    sets = (one for one in scoring.sets if one.eval_set_id == at.view.case.eval_set_id)
     judged = next(sets, None)
     return EvalConfig.model_validate(judged.config if judged is not None else {})
 

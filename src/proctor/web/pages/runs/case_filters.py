@@ -50,9 +50,9 @@ class TextMatches(PageModel):
     items: list[TextMatch]
 
 
-def case_extras(store: Store, run_id: str, judging: int) -> CaseExtras:
+def case_extras(store: Store, run_id: str, scoring: int) -> CaseExtras:
     """Return tags, tools and costs of all cases of a run, by position; all evidence is read."""
-    run, usage = store.load(run_id, judging), ToolUsage()
+    run, usage = store.load(run_id, scoring), ToolUsage()
     costs = list[CaseCost]()
     if run.spent:
         for position, case in enumerate(run.cases):
@@ -105,13 +105,13 @@ def find_texts(store: Store, run_id: str, texts: Sequence[str]) -> TextMatches:
     return TextMatches(items=[TextMatch(text=text, positions=[*one]) for text, one in matches.items()])
 
 
-def find_reasons(store: Store, run_id: str, judging: int, texts: Sequence[str]) -> TextMatches:
+def find_reasons(store: Store, run_id: str, scoring: int, texts: Sequence[str]) -> TextMatches:
     """Return for each text the cases whose complete reason, or that of a metric they missed, contains it, in any case of letters.
 
     The rows of the table have only the beginning of a long reason.
     """
     matches = {text: TextMatch(text=text, positions=[]) for text in texts}
-    for position, case in enumerate(store.load(run_id, judging).cases):
+    for position, case in enumerate(store.load(run_id, scoring).cases):
         reasons = _reasons_of(case)
         for text, match in matches.items():
             if text.casefold() in reasons:

@@ -134,10 +134,10 @@ def _recorded_strip(failed: Iterable[bool]) -> str:
 
 
 def recorded_trials(
-    store: Store, run_id: str, judging: int, undecided: Sequence[int]
+    store: Store, run_id: str, scoring: int, undecided: Sequence[int]
 ) -> Iterator[tuple[int, dict[str, str]]]:
     """Yield what the rows of cases without a verdict show of their recorded trials."""
-    for position, trials in store.trials(run_id, undecided, judging):
+    for position, trials in store.trials(run_id, undecided, scoring):
         strip = _recorded_strip(trial.failed for trial in trials)
         yield position, {"strip": strip, "why": undecided_reason(len(trials))}
 

@@ -133,15 +133,15 @@ class RunCases:
 def read_cases(store: Store, selected: SelectedRun) -> RunCases:
     """Read every case of a run and of the run with which it is compared once; no evidence is read."""
     result, rows = RunCases(), _Rows()
-    run_id, judging = selected.stored.listed.run.run_id, selected.stored.judging
+    run_id, scoring = selected.stored.listed.run.run_id, selected.stored.scoring
     causes, earlier = list[FailureCause | None](), list[FailureCause | None]()
-    cases = _collect_rows(store.verdicts(run_id, judging), causes, result.figures, rows)
+    cases = _collect_rows(store.verdicts(run_id, scoring), causes, result.figures, rows)
     if selected.earlier is None:
         for _ in cases:
             pass
     else:
         before = selected.earlier.run
-        earlier_cases = _note_causes(store.verdicts(before.run_id, before.judging), earlier)
+        earlier_cases = _note_causes(store.verdicts(before.run_id, before.scoring), earlier)
         pairs = pair(side_cases(earlier_cases), side_cases(cases))
         changes = _mark_changes(rows, pairs)
         result.changes = _score_changes(pairs)
@@ -153,39 +153,39 @@ def read_cases(store: Store, selected: SelectedRun) -> RunCases:
     for position, cause in enumerate(causes):
         if cause is not None and joined[cause].text != cause.text:
             rows.update(position, cause=joined[cause].text)
-    for position, fields in recorded_trials(store, run_id, judging, rows.undecided):
+    for position, fields in recorded_trials(store, run_id, scoring, rows.undecided):
         rows.update(position, **fields)
     result.rows = rows.texts
     return result
 
 
-def brief_page(store: Store, name: str, judging: int | None = None) -> RunPage:
+def brief_page(store: Store, name: str, scoring: int | None = None) -> RunPage:
     """Return the page of a run without what all its cases must be read for: figures of metrics and repeats, changes.
 
     Raises:
         UnknownNameError: there is no such run or scoring, or several ids begin like this.
     """
-    selected = select_run(store, name, judging)
-    run = store.load(selected.stored.listed.run.run_id, selected.stored.judging)
+    selected = select_run(store, name, scoring)
+    run = store.load(selected.stored.listed.run.run_id, selected.stored.scoring)
     return run_page(run, Figures(), selected.stored, _against(selected))
 
 
 def brief_rows(
-    store: Store, name: str, judging: int | None, offset: int, limit: int
+    store: Store, name: str, scoring: int | None, offset: int, limit: int
 ) -> tuple[list[bytes], int]:
     """Return rows of the table of cases without their changes, as JSON, and the number of all; the others are not read.
 
     Raises:
         UnknownNameError: there is no such run or scoring, or several ids begin like this.
     """
-    stored = select_run(store, name, judging).stored
+    stored = select_run(store, name, scoring).stored
     total = stored.listed.run.cases
     positions = range(total)[offset : offset + limit]
-    cases = store.verdicts(stored.listed.run.run_id, stored.judging, positions)
+    cases = store.verdicts(stored.listed.run.run_id, stored.scoring, positions)
     rows = _Rows()
     for position, (_, case) in zip(positions, cases, strict=True):
         rows.add(case_row(position, case, cause_of(case)))
-    for position, fields in recorded_trials(store, stored.listed.run.run_id, stored.judging, rows.undecided):
+    for position, fields in recorded_trials(store, stored.listed.run.run_id, stored.scoring, rows.undecided):
         rows.update(position - positions.start, **fields)
     return rows.texts, total
 
@@ -290,7 +290,7 @@ def _against(selected: SelectedRun, counts: Mapping[str, int] = MappingProxyType
 def _load_notes(store: Store, selected: SelectedRun) -> NotesPage:
     """Read every case with the scores of its trials, and with its evidence if its user was simulated."""
     warnings, faults, turns = CaseWarnings(), FaultRates(), list[float]()
-    for case in store.load(selected.stored.listed.run.run_id, selected.stored.judging).cases:
+    for case in store.load(selected.stored.listed.run.run_id, selected.stored.scoring).cases:
         warnings.add(case)
         faults.add(case)
         turns += turn_seconds(case)
@@ -318,39 +318,39 @@ class RunPageCache:
         self._notes: BoundedCache[NotesPage] = BoundedCache(_CACHE_BYTES)
         self._extras: BoundedCache[CaseExtras] = BoundedCache(_CACHE_BYTES)
 
-    def run(self, store: Store, name: str, judging: int | None = None) -> RunPage:
+    def run(self, store: Store, name: str, scoring: int | None = None) -> RunPage:
         """Return the page of the run called `name`."""
-        selected = select_run(store, name, judging)
+        selected = select_run(store, name, scoring)
         cases = self._read(store, selected)
-        run = store.load(selected.stored.listed.run.run_id, selected.stored.judging)
+        run = store.load(selected.stored.listed.run.run_id, selected.stored.scoring)
         changes = change_figures(cases.changes, run.score_ranges)
         return run_page(run, cases.figures, selected.stored, cases.against, changes, cases.causes)
 
-    def rows(self, store: Store, name: str, judging: int | None = None) -> list[bytes]:
+    def rows(self, store: Store, name: str, scoring: int | None = None) -> list[bytes]:
         """Return the rows of its table of cases, as JSON."""
-        return self._read(store, select_run(store, name, judging)).rows
+        return self._read(store, select_run(store, name, scoring)).rows
 
-    def first_rows(self, store: Store, name: str, judging: int | None = None) -> tuple[list[bytes], int]:
+    def first_rows(self, store: Store, name: str, scoring: int | None = None) -> tuple[list[bytes], int]:
         """Return the rows that a page draws first, as JSON, and the number of all.
 
         Of at most `_FEW_CASES` these are all rows with their changes: their order is final. Of more they are the first ones
         without their changes.
         """
-        selected = select_run(store, name, judging)
+        selected = select_run(store, name, scoring)
         if selected.stored.listed.run.cases > _FEW_CASES:
-            return brief_rows(store, name, judging, 0, _FIRST_ROWS)
+            return brief_rows(store, name, scoring, 0, _FIRST_ROWS)
         rows = self._read(store, selected).rows
         return rows, len(rows)
 
-    def notes(self, store: Store, name: str, judging: int | None = None) -> NotesPage:
+    def notes(self, store: Store, name: str, scoring: int | None = None) -> NotesPage:
         """Return its notes, which take all evidence to know."""
-        selected = select_run(store, name, judging)
+        selected = select_run(store, name, scoring)
         return self._notes.get(selected.key, lambda: _load_notes(store, selected), lambda _: _SMALL)
 
-    def extras(self, store: Store, name: str, judging: int | None = None) -> CaseExtras:
+    def extras(self, store: Store, name: str, scoring: int | None = None) -> CaseExtras:
         """Return tags, tools and costs of its cases, which take all evidence to know."""
-        selected = select_run(store, name, judging)
-        run_id, number = selected.stored.listed.run.run_id, selected.stored.judging
+        selected = select_run(store, name, scoring)
+        run_id, number = selected.stored.listed.run.run_id, selected.stored.scoring
         return self._extras.get(
             selected.key,
             lambda: case_extras(store, run_id, number),

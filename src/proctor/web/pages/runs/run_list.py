@@ -94,6 +94,8 @@ def run_row(
         annotation,
         outcome=summary.outcome if run.state is RunState.FINISHED else None,
         standing=state_text(run),
+        judgings=run.scorings,
+        judging=run.scoring,
         counts=counts_of(run),
         pass_rate=passed_of(run),
         cost=run_cost(summary.spent, summary.unreported),

@@ -19,7 +19,7 @@ from proctor.reports.content.summary import VOID
 from proctor.reports.content.symbols import short_names
 from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.case_result import FaultRates, Repeats, ScoreRanges
-from proctor.schema.results.manifest import Judging, Manifest, RunState
+from proctor.schema.results.manifest import Manifest, RunState, ScoringManifest
 from proctor.schema.results.run_result import CaseResult, Outcome, RunResult, SetSummary
 from proctor.schema.results.score import is_counted
 from proctor.web.pages.base import (
@@ -178,7 +178,7 @@ class MoneyPart(PageModel):
     """Models without a known price."""
 
 
-class JudgingPart(PageModel):
+class ScoringPart(PageModel):
     """One scoring of the run's evidence."""
 
     number: int
@@ -214,8 +214,8 @@ class StoredRun:
 
     listed: ListedRun
     manifest: Manifest
-    judgings: Sequence[Judging]
-    judging: int
+    scorings: Sequence[ScoringManifest]
+    scoring: int
     """The number of the scoring shown."""
 
 
@@ -259,17 +259,17 @@ def judge_parts(run: RunResult) -> list[JudgePart]:
     ]
 
 
-def judging_parts(judgings: Sequence[Judging], counts: int) -> list[JudgingPart]:
+def scoring_parts(scorings: Sequence[ScoringManifest], counts: int) -> list[ScoringPart]:
     """Return all scorings; `counts`: the number of the one that counts."""
     return [
-        JudgingPart(
+        ScoringPart(
             number=one.number,
             created_at=one.created_at,
             config_sources=list(dict.fromkeys(each.config_source for each in one.sets if each.config_source)),
             finished=one.finished,
             counts=one.number == counts,
         )
-        for one in judgings
+        for one in scorings
     ]
 
 
@@ -328,7 +328,7 @@ class RunPage(PageModel):
     sets: list[SetPart]
     warnings: list[str]
     """Warnings about the run; `NotesPage` has those of its cases."""
-    judgings: list[JudgingPart]
+    judgings: list[ScoringPart]
     judging: int
     """The number of the scoring shown."""
     manifest: ManifestPart
@@ -371,8 +371,9 @@ def run_page(
         judges=judge_parts(run),
         sets=[set_part(one, repeats.by_set.get(one.eval_set_id)) for one in run.sets],
         warnings=list(run.warnings),
-        judgings=judging_parts(stored.judgings, entry.run.judging),
-        judging=stored.judging,
+        judgings=scoring_parts(stored.scorings, entry.run.scoring),
+        judging=stored.scoring,
+        judging_duration=run.scoring_duration,
         manifest=manifest_part(stored),
         against=against,
     )

@@ -69,17 +69,17 @@ class CostIntervals(PageModel):
     """The runs left out because the runs before them have 5,000 cases together."""
 
 
-def cause_trend(store: Store, name: str, judging: int | None = None) -> CauseTrend:
+def cause_trend(store: Store, name: str, scoring: int | None = None) -> CauseTrend:
     """Count the causes of a run's failures in it and in the runs before it (8 at most); the verdicts of all are read.
 
     Raises:
         UnknownNameError: there is no such run or scoring, or several ids begin like this.
     """
-    selected = select_run(store, name, judging)
+    selected = select_run(store, name, scoring)
     run = selected.stored.listed
     earlier = earlier_runs(store, run.run, _MOST_RUNS - 1)
-    now = [*_causes(store, run.run.run_id, selected.stored.judging)]
-    before = [[*_causes(store, one.run.run_id, one.run.judging)] for one in earlier]
+    now = [*_causes(store, run.run.run_id, selected.stored.scoring)]
+    before = [[*_causes(store, one.run.run_id, one.run.scoring)] for one in earlier]
     groups, _ = group_failures(now)
     sizes = {group.cause: [group.cases] for group in groups}
     for causes in before:
@@ -99,8 +99,8 @@ def cause_trend(store: Store, name: str, judging: int | None = None) -> CauseTre
     )
 
 
-def _causes(store: Store, run_id: str, judging: int) -> Iterator[FailureCause]:
-    causes = (cause_of(case) for _, case in store.verdicts(run_id, judging))
+def _causes(store: Store, run_id: str, scoring: int) -> Iterator[FailureCause]:
+    causes = (cause_of(case) for _, case in store.verdicts(run_id, scoring))
     return (cause for cause in causes if cause is not None)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from proctor.reports.content.run_list import ListedRun
 from proctor.reports.content.symbols import short_ids
-from proctor.schema.results.manifest import RunRecord, RunState, judging_number
+from proctor.schema.results.manifest import RunRecord, RunState, scoring_number
 from proctor.schema.results.run_result import Outcome
 from proctor.stores.baselines import baseline_names
 from proctor.web.pages.bounded_cache import BoundedCache
@@ -41,18 +41,18 @@ class SelectedRun:
     def key(self) -> str | None:
         """The key of this run in a cache; `None` while the run may change."""
         run, earlier = self.stored.listed.run, self.earlier
-        judging = next(one for one in self.stored.judgings if one.number == self.stored.judging)
-        if run.state is not RunState.FINISHED or not judging.finished:
+        scoring = next(one for one in self.stored.scorings if one.number == self.stored.scoring)
+        if run.state is not RunState.FINISHED or not scoring.finished:
             return None
         comparison = (
-            f"{self.kind}/{earlier.run.run_id}/{earlier.run.judging}/{earlier.run.summary!r}"
+            f"{self.kind}/{earlier.run.run_id}/{earlier.run.scoring}/{earlier.run.summary!r}"
             if earlier
             else ""
         )
-        return f"{run.run_id}/{self.stored.judging}/{run.summary!r}/{comparison}"
+        return f"{run.run_id}/{self.stored.scoring}/{run.summary!r}/{comparison}"
 
 
-def select_run(store: Store, name: str, judging: int | None = None) -> SelectedRun:
+def select_run(store: Store, name: str, scoring: int | None = None) -> SelectedRun:
     """Return the run called `name`: an id, the beginning of one, `latest` or `latest~1`.
 
     Raises:
@@ -61,9 +61,9 @@ def select_run(store: Store, name: str, judging: int | None = None) -> SelectedR
     run_id, entries = store.find(name), store.index()
     short = short_ids([entry.run_id for entry in entries])
     details = store.details(run_id)
-    run, manifest, judgings = details.record, details.manifest, details.judgings
+    run, manifest, scorings = details.record, details.manifest, details.scorings
     run_entry = ListedRun(run, short[run_id], manifest.agent.commit, manifest.imported_from)
-    stored = StoredRun(run_entry, manifest, judgings, judging_number(judgings, judging))
+    stored = StoredRun(run_entry, manifest, scorings, scoring_number(scorings, scoring))
     earlier, kind = _comparison_run(store, entries, run)
     if earlier is None:
         return SelectedRun(stored, None)
@@ -108,7 +108,7 @@ def _shares(store: Store, run: RunRecord, others: Iterable[RunRecord]) -> Iterat
     """
     reached = _count_reached(store, run)
     for other in islice(others, _MOST_CANDIDATES):
-        key = run.run_id, run.judging, run.state, reached.bit_length(), other.run_id, other.judging
+        key = run.run_id, run.scoring, run.state, reached.bit_length(), other.run_id, other.scoring
         yield other, _SHARED.get(key, partial(_shared_part, store, run, other)) if reached else 1.0
 
 
@@ -149,7 +149,7 @@ _NOT_REACHED = (Outcome.SKIPPED, Outcome.NOT_RUN)
 
 def _count_reached(store: Store, run: RunRecord) -> int:
     """Return how many cases a run has reached so far; no case is read."""
-    counts = store.standing(run.run_id, run.judging).counts
+    counts = store.standing(run.run_id, run.scoring).counts
     return sum(count for outcome, count in counts.items() if outcome not in _NOT_REACHED)
 
 
@@ -178,6 +178,6 @@ _Case = tuple[tuple[str, str], str]
 
 
 def _reached_cases(store: Store, run: RunRecord) -> Iterator[_Case]:
-    for case in store.briefly(run.run_id, run.judging):
+    for case in store.briefly(run.run_id, run.scoring):
         if case.outcome not in _NOT_REACHED:
             yield (case.eval_set_id, case.eval_id), case.content_hash

@@ -66,7 +66,7 @@ _WRONG: dict[int | str, dict[str, Any]] = {
 async def get_run_events(
     active: ActiveRunsDep,
     run: str,
-    judging: Annotated[int, Query(ge=1)] = 1,
+    scoring: Annotated[int, Query(alias="judging", ge=1)] = 1,
     since: Annotated[
         From,
         Query(alias="from", description="All cases from the `start`, or only those decided from `now` on."),
@@ -83,7 +83,7 @@ async def get_run_events(
             429, f"{MOST_LISTENERS:,} pages watch runs already: close one, or try again later"
         )
     run_id = await run_in_threadpool(_find_run, active, run)
-    follower = await active.followers.follower(run_id, judging)
+    follower = await active.followers.follower(run_id, scoring)
     place, missed = _start_place(follower, last_event_id, since)
     return EventResponse(_stream_events(follower, place, missed=missed))
 

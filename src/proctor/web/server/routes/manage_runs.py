@@ -157,7 +157,7 @@ def _management(store: Store, run_id: str) -> RunManagement:
         baselines=names,
         why_no_baseline=_baseline_problem(store, standing.state),
         why_not_deleted="it is in progress" if is_running else baseline_text,
-        scorings=len(store.judgings(run_id)),
+        scorings=len(store.scorings(run_id)),
         labels=len(store.labels(run_id)),
     )
 

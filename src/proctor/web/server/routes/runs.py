@@ -16,7 +16,7 @@ from starlette.background import BackgroundTask
 from proctor.runs.storage.export import export_run
 from proctor.runs.storage.open import NoRunsError
 from proctor.runs.storage.queries import RunFilter, starred_runs
-from proctor.schema.results.manifest import RunState, judging_number
+from proctor.schema.results.manifest import RunState, scoring_number
 from proctor.schema.results.run_result import Outcome
 from proctor.schema.serialize import kept_json
 from proctor.web.pages.bundle.store_pages import StoreExtras
@@ -40,8 +40,9 @@ _TRIAL = "/runs/{run}/cases/{position}/trials/{number}"
 Position = Annotated[int, Path(ge=0, le=2**31, description="The position of the case in its run, from 0.")]
 Number = Annotated[int, Path(ge=0, le=2**31, description="The trial, from 0.")]
 Turn = Annotated[int | None, Query(ge=0, le=2**31, description="From 0; by default the trial as a whole.")]
-Judging = Annotated[
-    int | None, Query(ge=1, description="The number of the scoring; by default the one that counts.")
+ScoringNumber = Annotated[
+    int | None,
+    Query(alias="judging", ge=1, description="The number of the scoring; by default the one that counts."),
 ]
 
 Brief = Annotated[
@@ -82,33 +83,33 @@ def list_runs(
 
 
 @router.get("/runs/{run}")
-def get_run(context: ContextDep, run: str, judging: Judging = None, *, brief: Brief = False) -> RunPage:
+def get_run(context: ContextDep, run: str, scoring: ScoringNumber = None, *, brief: Brief = False) -> RunPage:
     """Return one run, given its id, the beginning of it, `latest` or `latest~1`."""
     with context.runs() as store:
         if brief:
-            return brief_page(store, run, judging)
-        return context.run_pages.run(store, run, judging)
+            return brief_page(store, run, scoring)
+        return context.run_pages.run(store, run, scoring)
 
 
 @router.get("/runs/{run}/notes")
-def get_run_notes(context: ContextDep, run: str, judging: Judging = None) -> NotesPage:
+def get_run_notes(context: ContextDep, run: str, scoring: ScoringNumber = None) -> NotesPage:
     """Return the notes of a run; all evidence is read for them."""
     with context.runs() as store:
-        return context.run_pages.notes(store, run, judging)
+        return context.run_pages.notes(store, run, scoring)
 
 
 @router.get("/runs/{run}/case-extras")
-def get_case_extras(context: ContextDep, run: str, judging: Judging = None) -> CaseExtras:
+def get_case_extras(context: ContextDep, run: str, scoring: ScoringNumber = None) -> CaseExtras:
     """Return tags, tools and costs of a run's cases; all evidence is read for them, so the page requests them after the table."""
     with context.runs() as store:
-        return context.run_pages.extras(store, run, judging)
+        return context.run_pages.extras(store, run, scoring)
 
 
 @router.get("/runs/{run}/cause-trend")
-def get_cause_trend(context: ContextDep, run: str, judging: Judging = None) -> CauseTrend:
+def get_cause_trend(context: ContextDep, run: str, scoring: ScoringNumber = None) -> CauseTrend:
     """Return the causes of a run's failures in it and in the runs before it; the verdicts of all are read."""
     with context.runs() as store:
-        return cause_trend(store, run, judging)
+        return cause_trend(store, run, scoring)
 
 
 Texts = Annotated[
@@ -124,18 +125,18 @@ def find_in_conversations(context: ContextDep, run: str, text: Texts) -> TextMat
 
 
 @router.get("/runs/{run}/reasons")
-def find_in_reasons(context: ContextDep, run: str, text: Texts, judging: Judging = None) -> TextMatches:
+def find_in_reasons(context: ContextDep, run: str, text: Texts, scoring: ScoringNumber = None) -> TextMatches:
     """Return for each text the cases whose complete reasons contain it; the verdicts of all cases are read."""
     with context.runs() as store:
         run_id = store.find(run)
-        return find_reasons(store, run_id, judging_number(store.judgings(run_id), judging), text)
+        return find_reasons(store, run_id, scoring_number(store.scorings(run_id), scoring), text)
 
 
 @router.get("/runs/{run}/cases", response_model=CasesPage)
 def list_cases(
     context: ContextDep,
     run: str,
-    judging: Judging = None,
+    scoring: ScoringNumber = None,
     offset: Annotated[int, Query(ge=0, le=2**31)] = 0,
     limit: Annotated[int | None, Query(ge=0, le=2**31, description=_LIMIT)] = None,
     *,
@@ -144,12 +145,12 @@ def list_cases(
     """List the cases of a run in their order."""
     with context.runs() as store:
         if brief and limit is not None:
-            rows, total = brief_rows(store, run, judging, offset, limit)
+            rows, total = brief_rows(store, run, scoring, offset, limit)
         elif brief:
-            first, total = context.run_pages.first_rows(store, run, judging)
+            first, total = context.run_pages.first_rows(store, run, scoring)
             rows = first[offset:]
         else:
-            every = context.run_pages.rows(store, run, judging)
+            every = context.run_pages.rows(store, run, scoring)
             rows, total = every[offset : None if limit is None else offset + limit], len(every)
     return Response(b'{"items":[%b],"total":%d}' % (b",".join(rows), total), media_type="application/json")
 
@@ -163,12 +164,12 @@ def get_export(
     context: ContextDep,
     run: str,
     form: Annotated[ExportFormat, Query(alias="format", description="As of `proctor export`.")],
-    judging: Judging = None,
+    scoring: ScoringNumber = None,
 ) -> FileResponse:
     """Return the file that `proctor export` writes for a run."""
     with context.runs() as store, ExitStack() as cleanup:
         run_id = store.find(run)
-        number = judging_number(store.judgings(run_id), judging)
+        number = scoring_number(store.scorings(run_id), scoring)
         folder = cleanup.enter_context(TemporaryDirectory(prefix="proctor-export-"))
         file = FilePath(folder, f"run-{run_id}.{_SUFFIXES.get(form, form)}")
         export_run(store.load(run_id, number), form, file, extras=StoreExtras(store, number))
@@ -178,24 +179,24 @@ def get_export(
 
 
 @contextmanager
-def _case(context: ServerContext, run: str, position: int, judging: int | None) -> Iterator[CaseLoader]:
+def _case(context: ServerContext, run: str, position: int, scoring: int | None) -> Iterator[CaseLoader]:
     with context.runs() as store:
-        yield CaseLoader(store, run, position, judging)
+        yield CaseLoader(store, run, position, scoring)
 
 
 @router.get("/runs/{run}/cases/{position}")
-def get_case(context: ContextDep, run: str, position: Position, judging: Judging = None) -> CasePage:
+def get_case(context: ContextDep, run: str, position: Position, scoring: ScoringNumber = None) -> CasePage:
     """Return one case of a run: its verdict, metrics, trials and earlier scorings."""
-    with _case(context, run, position, judging) as case:
+    with _case(context, run, position, scoring) as case:
         return case.page()
 
 
 @router.get(_TRIAL, response_model=TrialPage)
 def get_trial(
-    context: ContextDep, run: str, position: Position, number: Number, judging: Judging = None
+    context: ContextDep, run: str, position: Position, number: Number, scoring: ScoringNumber = None
 ) -> Response:
     """Return one trial, turn by turn, expected and actual side by side."""
-    with _case(context, run, position, judging) as case:
+    with _case(context, run, position, scoring) as case:
         return as_json(case.trial(number))
 
 
@@ -208,10 +209,10 @@ def get_spans(context: ContextDep, run: str, position: Position, number: Number)
 
 @router.get(f"{_TRIAL}/judges", response_model=JudgesPage)
 def get_judges(
-    context: ContextDep, run: str, position: Position, number: Number, judging: Judging = None
+    context: ContextDep, run: str, position: Position, number: Number, scoring: ScoringNumber = None
 ) -> Response:
     """Return the votes of the LLM judges on one trial, and the labels of people for it."""
-    with _case(context, run, position, judging) as case:
+    with _case(context, run, position, scoring) as case:
         return as_json(case.judges(number))
 
 
@@ -223,11 +224,11 @@ def get_prompt(
     number: Number,
     metric: str,
     turn: Turn = None,
-    judging: Judging = None,
+    scoring: ScoringNumber = None,
 ) -> PromptPage:
     """Return the prompt of a metric's LLM judge about a turn; no model is called for it."""
     with context.runs() as store:
-        return reconstruct_prompt(store, run, position, number, metric, turn, judging)
+        return reconstruct_prompt(store, run, position, number, metric, turn, scoring)
 
 
 @router.get(

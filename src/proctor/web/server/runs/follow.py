@@ -161,9 +161,9 @@ class Throughput:
 class Follower:
     """Follows one scoring of one run. It is used on the event loop, and reads the store in threads."""
 
-    def __init__(self, context: ServerContext, run_id: str, judging: int, ours: Ours) -> None:
+    def __init__(self, context: ServerContext, run_id: str, scoring: int, ours: Ours) -> None:
         """`run_id`: the complete id."""
-        self.run_id, self.judging = run_id, judging
+        self.run_id, self.scoring = run_id, scoring
         self.epoch = secrets.token_hex(4)
         """The id of this log: places of other logs are invalid here."""
         self.log: list[int] = []
@@ -208,7 +208,7 @@ class Follower:
         """Return whether the run was resumed after its end."""
         if self.end is None or self._store is None:
             return False
-        standing = await run_in_threadpool(self._store.standing, self.run_id, self.judging)
+        standing = await run_in_threadpool(self._store.standing, self.run_id, self.scoring)
         return bool(standing != self._last)
 
     async def ready(self) -> None:
@@ -264,7 +264,7 @@ class Follower:
     def _read(self) -> _Update:
         """Read the store, in a thread."""
         store = self._store or self._open()
-        update = _Update(store.standing(self.run_id, self.judging))
+        update = _Update(store.standing(self.run_id, self.scoring))
         has_ended = update.standing.state is not RunState.RUNNING
         before = self._last.counts if self._last is not None else None
         if update.standing.counts != before or has_ended:
@@ -284,7 +284,7 @@ class Follower:
         return self._store
 
     def _new_verdicts(self, store: Store) -> list[int]:
-        outcomes = store.outcomes(self.run_id, self.judging)
+        outcomes = store.outcomes(self.run_id, self.scoring)
         decided = [at for at, outcome in outcomes.items() if self._known.get(at) != outcome]
         self._known.update({at: str(outcomes[at]) for at in decided})
         return decided
@@ -293,7 +293,7 @@ class Follower:
         if standing.trials == (self._last.trials if self._last is not None else 0):
             return {}
         undecided = [*islice((at for at in range(standing.cases) if at not in self._known), _MOST_UNDECIDED)]
-        recorded = recorded_trials(store, self.run_id, self.judging, undecided)
+        recorded = recorded_trials(store, self.run_id, self.scoring, undecided)
         return {at: row["strip"] for at, row in recorded if row["strip"] != self._strips.get(at)}
 
     def _positions_without_cost(self, decided: Sequence[int]) -> list[int]:
@@ -302,7 +302,7 @@ class Follower:
         return [at for at in dict.fromkeys((*decided, *self._known)) if at not in self._costs]
 
     def _end_event(self, store: Store, standing: ScoringProgress) -> LiveEnd:
-        summary = store.summary(self.run_id, self.judging)
+        summary = store.summary(self.run_id, self.scoring)
         return LiveEnd(
             run_id=self.run_id,
             state=standing.state,
@@ -313,7 +313,7 @@ class Follower:
 
     def _read_rows(self, store: Store, positions: Sequence[int]) -> list[CaseRow]:
         """Return the rows of some cases with their costs, for which their evidence is read."""
-        cases = store.load(self.run_id, self.judging).cases
+        cases = store.load(self.run_id, self.scoring).cases
         rows = []
         for part in _ranges(positions):
             for position, case in zip(part, cases[part.start : part.stop], strict=True):
@@ -406,17 +406,17 @@ class Followers:
         self._context, self._ours = context, ours
         self._followers: dict[tuple[str, int], Follower] = {}
 
-    async def follower(self, run_id: str, judging: int) -> Follower:
+    async def follower(self, run_id: str, scoring: int) -> Follower:
         """Return the follower of a run; replace one that has ended if the run was resumed since."""
         await self._close_idle()
-        follower = self._followers.get((run_id, judging))
+        follower = self._followers.get((run_id, scoring))
         if follower is not None and (follower.error or await follower.has_resumed()):
-            del self._followers[run_id, judging]
+            del self._followers[run_id, scoring]
             await follower.close()
             follower = None
         if follower is None:
-            follower = Follower(self._context, run_id, judging, self._ours)
-            self._followers[run_id, judging] = follower
+            follower = Follower(self._context, run_id, scoring, self._ours)
+            self._followers[run_id, scoring] = follower
         await follower.ready()
         return follower
 

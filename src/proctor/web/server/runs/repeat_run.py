@@ -87,7 +87,7 @@ def _agent_and_options(
     """Return the agent and the options of a run as fields of a request, and notes about what the request leaves out."""
     request = {"agent": _agent(manifest, context), **_options(manifest, context.root)}
     notes = [*_left_out(manifest, context.root)]
-    if any(is_config_object(one.config_source) for one in store.details(manifest.run_id).judgings[0].sets):
+    if any(is_config_object(one.config_source) for one in store.details(manifest.run_id).scorings[0].sets):
         request["config"] = CONFIG_OBJECT  # no file: the run cannot start until another config is chosen
         notes.append("The config was an object in Python: choose a config file or metrics.")
     return request, notes
@@ -100,7 +100,7 @@ def _planned(store: Store, run_id: str, position: int | None) -> Iterator[Planne
 
 
 def _check_failures(store: Store, run_id: str) -> None:
-    outcomes = store.outcomes(run_id, store.record(run_id).judging)
+    outcomes = store.outcomes(run_id, store.record(run_id).scoring)
     if all(outcomes.get(one.position) in _PASSED for one in store.planned(run_id)):
         raise SetupError(f"every case of run {run_id} passed: there are no failures to run again")
 

@@ -88,7 +88,7 @@ def command_of(form: StartRun, context: ServerContext) -> list[str]:
         "eval",
         *_agent(form, context, names, problems),
         *_sets(form, context.root, problems),
-        *_judging(form, context, settings, names, problems),
+        *_scoring(form, context, settings, names, problems),
         *_plain(form),
         *(_options_without_field(stored, context.root, settings) if stored is not None else ()),
         *store_words(context),
@@ -205,7 +205,7 @@ def _set_option(chosen: ChosenSet, root: Path, problems: list[StartProblem]) -> 
     yield f"--set={chosen.path}{picked}"
 
 
-def _judging(
+def _scoring(
     form: StartRun,
     context: ServerContext,
     settings: Settings,

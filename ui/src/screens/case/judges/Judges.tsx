@@ -20,13 +20,13 @@ import { agreementText, votesText } from "./votesText";
 interface Props {
   /** The trial's path in the API. */
   path: string;
-  judging: string | null;
+  scoring: string | null;
   trial: TrialPage;
 }
 
 /** Screen 7: the verdicts of LLM judges on a trial, vote by vote, and the human labels. */
-export function Judges({ path, judging, trial }: Props) {
-  const { data, error, refetch } = useData<JudgesPage>(pathOf(`${path}/judges`, { judging }), { keep: false });
+export function Judges({ path, scoring, trial }: Props) {
+  const { data, error, refetch } = useData<JudgesPage>(pathOf(`${path}/judges`, { judging: scoring }), { keep: false });
   if (!data) return error ? <ErrorNote error={error} retry={refetch} /> : <Skeleton rows={6} height="64px" />;
   if (!data.judges.length) {
     return (
@@ -41,13 +41,13 @@ export function Judges({ path, judging, trial }: Props) {
   return (
     <>
       {data.judges.map((judge) => (
-        <Judge key={judge.metric} judge={judge} path={path} judging={judging} turns={trial.turns.length} />
+        <Judge key={judge.metric} judge={judge} path={path} scoring={scoring} turns={trial.turns.length} />
       ))}
     </>
   );
 }
 
-function Judge({ judge, path, judging, turns }: { judge: JudgeOfTrial; path: string; judging: string | null; turns: number }) {
+function Judge({ judge, path, scoring, turns }: { judge: JudgeOfTrial; path: string; scoring: string | null; turns: number }) {
   const spent = [judge.tokens ? `${numText(judge.tokens)} tokens` : "", judge.cost === null ? "cost unknown" : moneyText(judge.cost)];
   return (
     <section aria-label={judge.metric}>
@@ -61,13 +61,13 @@ function Judge({ judge, path, judging, turns }: { judge: JudgeOfTrial; path: str
       </div>
       {judge.failure && <CauseNote cause={judge.failure} />}
       {judge.ballots.map((ballot) => (
-        <Ballot key={String(ballot.turn)} ballot={ballot} path={path} judging={judging} turns={turns} />
+        <Ballot key={String(ballot.turn)} ballot={ballot} path={path} scoring={scoring} turns={turns} />
       ))}
     </section>
   );
 }
 
-function Ballot({ ballot, path, judging, turns }: { ballot: BallotPart; path: string; judging: string | null; turns: number }) {
+function Ballot({ ballot, path, scoring, turns }: { ballot: BallotPart; path: string; scoring: string | null; turns: number }) {
   const { live } = useSource();
   const where = ballot.turn === null ? "The whole conversation" : turns > 1 ? `Turn ${ballot.turn + 1}` : "The answer";
   return (
@@ -105,7 +105,7 @@ function Ballot({ ballot, path, judging, turns }: { ballot: BallotPart; path: st
         </details>
       )}
       {live ? (
-        <JudgePrompt ballot={ballot} path={path} judging={judging} />
+        <JudgePrompt ballot={ballot} path={path} scoring={scoring} />
       ) : (
         <div className={`${styles.line} dim small no-print`}>
           The prompt is not in this file; <code>proctor web</code> shows it.
@@ -175,9 +175,9 @@ function Vote({ vote }: { vote: VotePart }) {
 }
 
 /** The prompt of the judge, reconstructed on demand. */
-function JudgePrompt({ ballot, path, judging }: { ballot: BallotPart; path: string; judging: string | null }) {
+function JudgePrompt({ ballot, path, scoring }: { ballot: BallotPart; path: string; scoring: string | null }) {
   const [open, setOpen] = useState(false);
-  const prompt = pathOf(`${path}/judges/${encodeURIComponent(ballot.metric)}/prompt`, { turn: ballot.turn, judging });
+  const prompt = pathOf(`${path}/judges/${encodeURIComponent(ballot.metric)}/prompt`, { turn: ballot.turn, judging: scoring });
   const { data, error } = useData<PromptPage>(open ? prompt : null, { fresh: 600_000, keep: false });
   return (
     <div className={`${styles.line} no-print`}>

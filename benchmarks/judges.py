@@ -1,7 +1,7 @@
 """W6: a judge that takes 200 ms, five samples for each answer: how long it takes, and how often it is asked.
 
-python -m benchmarks.judging ours COUNT SECONDS one|many [STORE]
-python -m benchmarks.judging bare COUNT SECONDS
+python -m benchmarks.judges ours COUNT SECONDS one|many [STORE]
+python -m benchmarks.judges bare COUNT SECONDS
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ def rows(
     for shape, what in (("one", "a conversation of {0} turns"), ("many", "{0} cases of one turn")):
         found = alternate(
             {
-                OURS: module("judging", "ours", count, seconds, shape),
-                BARE: module("judging", "bare", count, seconds),
+                OURS: module("judges", "ours", count, seconds, shape),
+                BARE: module("judges", "bare", count, seconds),
             },
             repeats,
         )
@@ -43,11 +43,11 @@ def rows(
         calls = {name: one["calls"] for name, one in found.items()}
         yield Row("W6", f"the same: calls ({what.format(count)})", "", calls, [Budget(NEEDED * count)])
     store = folder / "judged.sqlite3"
-    kept = alternate({OURS: module("judging", "ours", count, seconds, "many", store)}, repeats)
+    kept = alternate({OURS: module("judges", "ours", count, seconds, "many", store)}, repeats)
     again = {OURS: kept[OURS]["calls_again"]}
     yield Row("W6", f"{count} cases with the store, re-scored: calls", "", again, [Budget(0)])
-    small = alternate({OURS: module("judging", "ours", large // 10, 0.01, "many")}, 1)[OURS]["peak"]
-    peak = alternate({OURS: module("judging", "ours", large, 0.01, "many")}, 1)[OURS]["peak"]
+    small = alternate({OURS: module("judges", "ours", large // 10, 0.01, "many")}, 1)[OURS]["peak"]
+    peak = alternate({OURS: module("judges", "ours", large, 0.01, "many")}, 1)[OURS]["peak"]
     figures = {OURS: peak, f"{large // 10:,} cases": small}
     yield Row("W6", f"{large:,} judged cases: peak memory", "MB", figures)
 
