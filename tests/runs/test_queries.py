@@ -126,10 +126,10 @@ def test_a_store_stays_open_for_several(store: Path) -> None:
 
 
 def test_former_names_of_a_scoring_are_accepted(store: Path) -> None:
-    run = proctor.load_run(store=store, judging=1)  # type: ignore[call-arg]
+    run = proctor.load_run(store=store, judging=1)  # type: ignore[call-arg]  # a former name, which only works at run time
     assert (run.judging_duration, run.scoring_duration) == (None, None)
     with pytest.raises(UnknownNameError, match="has no scoring 2"):
-        proctor.load_run(store=store, judging=2)  # type: ignore[call-arg]
+        proctor.load_run(store=store, judging=2)  # type: ignore[call-arg]  # a former name, which only works at run time
     record = proctor.list_runs(store)[0]
     assert (record.judgings, record.judging) == (record.scorings, record.scoring) == (1, 1)
 
