@@ -221,6 +221,25 @@ def test_run_of_another_set_gives_no_estimate(tmp_path: Path) -> None:
     assert estimated(tmp_path / "s.db", judge).run_id == ""
 
 
+@pytest.mark.slow
+def test_later_runs_of_other_sets_do_not_hide_the_evidence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("proctor.runs.estimate._MOST_RUNS", 2)
+    run = ran(store := tmp_path / "runs.sqlite3", Judge(), limit=3)
+    other = {**a_set(1), "eval_set_id": "others"}
+    for _ in range(3):
+        proctor.evaluate_sync(Agent(), other, config=CONFIG, judge=Judge(), store=store).exit_code  # noqa: B018 - the access computes it
+    assert estimated(store, Judge(), limit=3).run_id == run.run_id
+
+
+@pytest.mark.slow
+def test_run_of_all_cases_is_better_evidence_than_a_later_one_of_some(tmp_path: Path) -> None:
+    run = ran(store := tmp_path / "runs.sqlite3", Judge(), limit=4)
+    ran(store, Judge(), limit=2)
+    assert estimated(store, Judge(), limit=4).run_id == run.run_id
+
+
 def test_configuration_error_is_reported(tmp_path: Path) -> None:
     with pytest.raises(proctor.SetupProblems, match="max_cost must be a number"):
         estimated(tmp_path / "s.db", Judge(), max_cost=-1)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 _MOST_CASES = 1_000
 """The most cases of an earlier run that are read."""
 _MOST_RUNS = 50
+"""The most runs of the sets among which the best evidence is chosen."""
 
 
 async def estimate(
@@ -36,7 +37,7 @@ async def estimate(
     """Estimate the calls, tokens and cost of `evaluate` with the same arguments, each with a prediction interval.
 
     The estimate uses the cases of the newest run of these sets in the store (`store`, default: the project's), if possible one
-    of the same agent.
+    of the same agent that is finished and has as many cases.
     No agent and no model is called, and nothing is written. Without such a run, run one case first (`limit=1`).
 
     The interval contains the usage of the coming run if its cases resemble those of the earlier run. It uses Student's t and
@@ -98,7 +99,7 @@ def _estimate_by_history(estimate: Estimate, prepared: Prepared, store: Store) -
     judges = {metric.name: metric.judge for chosen in plan.sets for metric in chosen.metrics if metric.judge}
     judged = judges.keys()
     sets = {chosen.summary.eval_set_id for chosen in plan.sets}
-    for run in _comparable_runs(store, sets, prepared.agent_label):
+    for run in _comparable_runs(store, sets, prepared.agent_label, estimate.cases):
         cases = _cases(store.load(run.run_id), sets)
         metrics = _scored_metrics(cases)
         if not cases or (judged and not judged & metrics):
@@ -118,10 +119,12 @@ def _estimate_by_history(estimate: Estimate, prepared: Prepared, store: Store) -
     return _without_history(estimate, plan)
 
 
-def _comparable_runs(store: Store, sets: set[str], agent: str) -> list[RunRecord]:
-    """Return the latest runs of these sets: those of the same agent first, then finished ones, then the newest."""
-    runs = (run for run in islice(store.runs(), _MOST_RUNS) if sets & set(run.sets))
-    return sorted(runs, key=lambda run: (run.agent != agent, run.state is not RunState.FINISHED))
+def _comparable_runs(store: Store, sets: set[str], agent: str, cases: int) -> list[RunRecord]:
+    """Return the latest runs of these sets: those of the same agent first, then finished ones, then those of at least `cases` cases."""
+    runs = islice((run for run in store.runs() if sets & set(run.sets)), _MOST_RUNS)
+    return sorted(
+        runs, key=lambda run: (run.agent != agent, run.state is not RunState.FINISHED, run.cases < cases)
+    )
 
 
 def _scored_metrics(cases: Iterable[CaseResult]) -> set[str]:

@@ -54,7 +54,10 @@ def case(outcome: Outcome, passed: int, failed: int = 0, error: int = 0) -> Brie
             id="in error, now failed",
         ),
         pytest.param(
-            case(Outcome.ERROR, 0, error=4), case(Outcome.PASSED, 4), "better", id="in error, now passed"
+            case(Outcome.ERROR, 0, error=4),
+            case(Outcome.PASSED, 4),
+            "no_longer_in_error",
+            id="in error, now passed",
         ),
         pytest.param(
             case(Outcome.FAILED, 7, error=1),
@@ -86,7 +89,7 @@ _DIRECTIONS = {
     CaseChange.MISSING: "missing",
     CaseChange.NOW_IN_ERROR: "missing",
     CaseChange.NOW_PASSES: "better",
-    CaseChange.NO_LONGER_IN_ERROR: "better",
+    CaseChange.NO_LONGER_IN_ERROR: "no_longer_in_error",
     CaseChange.MORE_TRIALS: "better",
     CaseChange.WITHIN_NOISE: "within_noise",
 }

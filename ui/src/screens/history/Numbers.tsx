@@ -6,7 +6,7 @@ import { type NumberRow, numbersMarkdown } from "./lines";
 
 interface NumbersProps {
   title: string;
-  /** The agent of the chart, if each agent has its own. */
+  /** The agent of the chart of one case, which counts trials; a chart of several cases has none. */
   of?: string | undefined;
   rows: readonly NumberRow[];
   several: boolean;
@@ -14,6 +14,7 @@ interface NumbersProps {
 
 /** The numbers of a chart as a table: to read, to hear and to copy. */
 export function Numbers({ title, of, rows, several }: NumbersProps) {
+  const counted = of === undefined ? "Cases" : "Trials";
   return (
     <details className={styles.numbers}>
       <summary>Numbers</summary>
@@ -25,7 +26,7 @@ export function Numbers({ title, of, rows, several }: NumbersProps) {
               {several && <th scope="col">Line</th>}
               <th scope="col">Value</th>
               <th scope="col">95 % CI</th>
-              <th scope="col">Cases</th>
+              <th scope="col">{counted}</th>
               <th scope="col">Commit</th>
               <th scope="col">Started</th>
             </tr>
@@ -48,7 +49,7 @@ export function Numbers({ title, of, rows, several }: NumbersProps) {
         </table>
       </div>
       <span className="no-print">
-        <Copy text={() => numbersMarkdown(title, rows)}>Copy the numbers</Copy>
+        <Copy text={() => numbersMarkdown(title, rows, counted)}>Copy the numbers</Copy>
       </span>
     </details>
   );

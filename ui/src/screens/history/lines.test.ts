@@ -101,7 +101,7 @@ describe("the lines of a chart", () => {
       ["b", "slow", "50\u202f% (10 of 20)", "40–60", "20"],
       ["a", "slow", "40\u202f% (8 of 20)", "30–50", "20"],
     ]);
-    expect(numbersMarkdown("pass rate", rows).split("\n")[2]).toMatch(/^\| `d` \| .* \| `bbbbbbbbb` \| slow \| 90\u202f% \(18 of 20\) \| 80–100 \| 20 \|$/);
+    expect(numbersMarkdown("pass rate", rows, "Cases").split("\n")[2]).toMatch(/^\| `d` \| .* \| `bbbbbbbbb` \| slow \| 90\u202f% \(18 of 20\) \| 80–100 \| 20 \|$/);
     expect(numberRows(COST, linesOf(PAGE, COST, null), RUNS)[0]).toMatchObject({ value: "$0.020", interval: "–" });
   });
 });

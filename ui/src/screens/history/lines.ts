@@ -103,8 +103,8 @@ export function numberRows(name: string, lines: readonly Line[], runs: readonly 
   );
 }
 
-export function numbersMarkdown(title: string, rows: readonly NumberRow[]): string {
-  const heads = ["Run", "Started", "Commit", "Line", mdText(title), "95 % CI", "Cases"];
+export function numbersMarkdown(title: string, rows: readonly NumberRow[], counted: "Cases" | "Trials"): string {
+  const heads = ["Run", "Started", "Commit", "Line", mdText(title), "95 % CI", counted];
   const cells = rows.map(({ run, line, value, interval, count }) => [
     mdCode(run.short), clockText(run.started_at), run.commit ? mdCode(run.commit.slice(0, 9)) : "–", mdText(line || run.agent), value, interval, count,
   ]);

@@ -117,7 +117,7 @@ def related_pages(store: Store, run_ids: Sequence[str], scoring: int | None = No
         run_id = one.stored.listed.run.run_id
         yield f"/api/runs/{run_id}/case-extras", case_extras(store, run_id, one.stored.scoring)
         if _has_failures(one):
-            path = api_path(f"/api/runs/{run_id}/cause-trend", scoring=str(one.stored.scoring))
+            path = api_path(f"/api/runs/{run_id}/cause-trend", judging=str(one.stored.scoring))
             yield path, cause_trend(store, run_id, one.stored.scoring)
     yield from _judges(store, runs)
     for eval_set in sorted(_sets_of(store, runs)):

@@ -13,7 +13,7 @@ from proctor.web.pages.base import PassedShare
 
 Direction = Literal["worse", "missing", "better", "no_longer_in_error", "within_noise"]
 """How a case changed, as in a comparison of both runs; `missing`: verdicts are missing, and it may have fallen. A case that is
-no longer in error and does not pass, or that changed within noise, is neither worse nor better."""
+no longer in error, or that changed within noise, is neither worse nor better."""
 Changed = tuple[Direction | None, Outcome]
 """How a case changed, and its earlier outcome."""
 
@@ -33,7 +33,7 @@ class Against(PageModel):
     """Cases that have missing verdicts, and may have fallen."""
     better: int | None = None
     no_longer_in_error: int | None = None
-    """Cases that were in error and do not pass now."""
+    """Cases that were in error and are not now."""
     within_noise: int | None = None
     """Cases whose change the unequal numbers of trials explain."""
     same: int | None = None
@@ -56,9 +56,9 @@ def direction_of(before: BriefCase, now: BriefCase) -> Direction | None:
             return "missing"
         case CaseChange.WITHIN_NOISE:
             return "within_noise"
-        case CaseChange.NO_LONGER_IN_ERROR if now.outcome is not Outcome.PASSED:
+        case CaseChange.NO_LONGER_IN_ERROR:
             return "no_longer_in_error"
-        case CaseChange.NOW_PASSES | CaseChange.MORE_TRIALS | CaseChange.NO_LONGER_IN_ERROR:
+        case CaseChange.NOW_PASSES | CaseChange.MORE_TRIALS:
             return "better"
 
 
