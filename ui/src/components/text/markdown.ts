@@ -1,4 +1,5 @@
 // Markdown for an issue or a pull request. Text of agents and files stays text there, too.
+import { showSpaces } from "./safeText";
 
 /** `text` as Markdown that reads as `text`: on one line, nothing of it markup, a link or a name that is called. */
 export function mdText(text: string): string {
@@ -19,7 +20,7 @@ export function mdProse(text: string): string {
 
 /** `text` in backticks, even if it contains backticks. A space that readers could overlook is `\x20`. */
 export function mdCode(text: string): string {
-  return codeMark(text.replace(/\s*[\r\n]+\s*/g, " ").replace(/^ | $|(?<= ) /g, "\\x20").replaceAll("|", "\\|"));
+  return codeMark(showSpaces(text.replace(/\s*[\r\n]+\s*/g, " ")).replaceAll("|", "\\|"));
 }
 
 /** A table; the cells are Markdown already. `ends`: columns of figures, by their place. */

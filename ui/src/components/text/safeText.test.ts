@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { safeText } from "./safeText";
+import { safeText, showSpaces } from "./safeText";
 
 const TABLE: [name: string, text: string, seen: string][] = [
   ["plain text", "Grüezi, 你好 👋🏽", "Grüezi, 你好 👋🏽"],
@@ -27,4 +27,13 @@ describe("safeText", () => {
   it("changes nothing more the second time", () => {
     for (const [, text] of TABLE) expect(safeText(safeText(text))).toBe(safeText(text));
   });
+});
+
+describe("showSpaces", () => {
+  it.each([
+    ["a b", "a b"],
+    [" a ", "\\x20a\\x20"],
+    ["a  b", "a \\x20b"],
+    ["a\tb\nc", "a\\tb\\nc"],
+  ])("%j", (text, shown) => expect(showSpaces(text)).toBe(shown));
 });

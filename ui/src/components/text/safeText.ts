@@ -10,6 +10,13 @@ export function safeText(text: string): string {
   return text.replace(UNSAFE, escapeMatch);
 }
 
+const NAMED: Readonly<Record<string, string>> = { " ": "\\x20", "\t": "\\t", "\n": "\\n" };
+
+/** `text` with each tab, line break, and space that readers could overlook (at its ends, and behind another space) as an escape: `\x20`. */
+export function showSpaces(text: string): string {
+  return text.replace(/^ | $|(?<= ) |[\t\n]/g, (space) => NAMED[space] ?? space);
+}
+
 const EMOJI_ENDS = /\p{Extended_Pictographic}[\ufe0f\u{1f3fb}-\u{1f3ff}]?$/u;
 const EMOJI = /^\p{Extended_Pictographic}/u;
 const SCRIPTS = ["Arabic", "Syriac", "Mongolian", "Devanagari", "Bengali", "Gurmukhi", "Gujarati", "Oriya", "Tamil", "Telugu", "Kannada", "Malayalam", "Sinhala", "Khmer"];

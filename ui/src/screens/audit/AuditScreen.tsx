@@ -11,6 +11,7 @@ import { Chip } from "../../components/forms/Chip";
 import { type Column, Table } from "../../components/tables/Table";
 import { TermText } from "../../components/terms/TermText";
 import { Breakable } from "../../components/text/Breakable";
+import { Id } from "../../components/text/Id";
 import { CopyLine, CopyMarkdown, CopySmall } from "../../components/text/Copy";
 import { When } from "../../components/text/Num";
 import { Prose } from "../../components/text/Prose";
@@ -157,7 +158,7 @@ const COLUMNS: readonly Column<AuditedCaseRow>[] = [
 function Name({ row }: { row: AuditedCaseRow }) {
   return (
     <>
-      <b><Breakable text={row.eval_id} /></b>
+      <b><Id text={row.eval_id} /></b>
       {row.same_as && <span className={styles.under}>redundant: asks and accepts the same as {row.same_as}</span>}
       {row.passed_by.length > 0 && <span className={`${styles.under} ${styles.bad}`}>passed by {row.passed_by.join(", ")}</span>}
       {row.problem && (

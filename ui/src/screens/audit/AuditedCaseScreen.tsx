@@ -11,7 +11,7 @@ import { Skeleton } from "../../components/feedback/Skeleton";
 import { CopyLine, CopySmall } from "../../components/text/Copy";
 import { Prose } from "../../components/text/Prose";
 import { countText, numText } from "../../components/text/numberFormats";
-import { Breakable } from "../../components/text/Breakable";
+import { Id } from "../../components/text/Id";
 import { rowState } from "../../components/tables/useTableRows";
 import styles from "./Audit.module.css";
 import { Changes } from "./Changes";
@@ -81,7 +81,7 @@ function Head({ page }: { page: AuditedCasePage }) {
       <div className={`${styles.crumbs} row dim small`}>
         <Link href={up}>audit {page.short}</Link>
         <span>
-          {page.eval_set_id}, case {page.position + 1} of {numText(page.total)}
+          <Id text={page.eval_set_id} />, case {page.position + 1} of {numText(page.total)}
         </span>
         {page.place && <code>{page.place}</code>}
         <CopySmall text={`${page.eval_set_id}/${page.eval_id}`} what="Copy id of the case" action="id">Copy id</CopySmall>
@@ -96,7 +96,7 @@ function Head({ page }: { page: AuditedCasePage }) {
         )}
       </div>
       <div className="row">
-        <h1><Breakable text={page.eval_id} /></h1>
+        <h1><Id text={page.eval_id} /></h1>
         <Outcome outcome={page.problem ? "skipped" : page.survivors.length ? "failed" : "passed"}>
           {page.problem ? "Not audited" : page.survivors.length ? "Faults survive" : "Every mutant is caught"}
         </Outcome>

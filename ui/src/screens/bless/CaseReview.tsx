@@ -7,6 +7,7 @@ import { OUTCOME_OF_LETTER, Outcome, outcomeWord } from "../../components/charts
 import { TrialStrip } from "../../components/charts/TrialStrip";
 import { TextPieces } from "../../components/text/TextPieces";
 import { Breakable } from "../../components/text/Breakable";
+import { Id } from "../../components/text/Id";
 import styles from "./Bless.module.css";
 
 interface Props {
@@ -23,9 +24,9 @@ export function CaseReview({ run, one, on, toggle, choose }: Props) {
     <section className={`panel ${styles.case}`} data-status={one.status} aria-label={one.eval_id}>
       <div className={styles.head}>
         {one.status === "changes" ? (
-          <CheckField label={<b><Breakable text={one.eval_id} /></b>} checked={on} onChange={(event) => toggle(event.target.checked)} />
+          <CheckField label={<b><Id text={one.eval_id} /></b>} checked={on} onChange={(event) => toggle(event.target.checked)} />
         ) : (
-          <b><Breakable text={one.eval_id} /></b>
+          <b><Id text={one.eval_id} /></b>
         )}
         <Outcome outcome={one.outcome} />
         {one.flaky && <span className={styles.warning}>flaky</span>}

@@ -9,7 +9,7 @@ import { Outcome, inkClass, outcomeWord, shownOutcome, shownTrial } from "../../
 import { Prose } from "../../components/text/Prose";
 import { trialSign } from "../../components/charts/TrialStrip";
 import { numText, secondsText } from "../../components/text/numberFormats";
-import { Breakable } from "../../components/text/Breakable";
+import { Id } from "../../components/text/Id";
 import { TermText } from "../../components/terms/TermText";
 import { caseAddress } from "../evalSets/links";
 import { RunButton } from "../start/RunDialog";
@@ -35,14 +35,14 @@ export function CaseHead({ page, order, number, trial, onTrial, differences, onN
         <Link href={order.up}>run {page.short}</Link>
         <span>{page.agent}</span>
         <span>
-          {page.eval_set_id}, case {numText(page.position + 1)} of {numText(page.total)}
+          <Id text={page.eval_set_id} />, case {numText(page.position + 1)} of {numText(page.total)}
         </span>
         {page.place && <code>{page.place}</code>}
         <CopySmall text={`${page.eval_set_id}/${page.eval_id}`} what="Copy id of the case" action="id">Copy id</CopySmall>
         <Neighbours order={order} />
       </div>
       <div className={`${styles.name} row`}>
-        <h1><Breakable text={page.eval_id} /></h1>
+        <h1><Id text={page.eval_id} /></h1>
         <Outcome outcome={shownOutcome(page.outcome, page.trials.length)} />
         {page.share?.flaky && <span className={styles.flaky}>flaky</span>}
       </div>

@@ -2,6 +2,7 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import { type ReactNode, useEffect, useRef, useSyncExternalStore } from "react";
 import { Link } from "wouter";
 import { inkClass, outcomeWord, shownOutcome, signOf } from "../../components/charts/Outcome";
+import { showSpaces } from "../../components/text/safeText";
 import styles from "./CaseList.module.css";
 import type { CaseOrder } from "./useCaseOrder";
 
@@ -38,7 +39,7 @@ function List({ order: { shown, at, place, hrefOf } }: { order: CaseOrder }) {
                   <span className={inkClass(shownOutcome(row.outcome, row.strip.length))} aria-hidden>
                     {signOf(shownOutcome(row.outcome, row.strip.length))}
                   </span>
-                  <span className={styles.name}>{row.eval_id}</span>
+                  <span className={styles.name}>{showSpaces(row.eval_id)}</span>
                   <span className="hidden">{outcomeWord(shownOutcome(row.outcome, row.strip.length))}</span>
                 </Link>
               </div>

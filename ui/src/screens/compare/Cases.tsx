@@ -4,6 +4,7 @@ import { useAddress } from "../../app/address";
 import { pathOf, useAvailable } from "../../data/queries";
 import type { ChangedLine, ComparisonPage } from "../../data/types";
 import { Breakable } from "../../components/text/Breakable";
+import { Id } from "../../components/text/Id";
 import { Button } from "../../components/forms/Button";
 import { Chip } from "../../components/forms/Chip";
 import { Empty } from "../../components/feedback/Empty";
@@ -94,9 +95,9 @@ function columnsOf(several: boolean): Column<ChangedLine>[] {
       cell: (one) => (
         <>
           <b>
-            <Breakable text={one.eval_id} />
+            <Id text={one.eval_id} />
           </b>
-          {several && <span className={styles.under}>{one.eval_set_id}</span>}
+          {several && <span className={styles.under}><Id text={one.eval_set_id} /></span>}
           <span className={styles.narrowOnly}>
             <Trials one={one} />
           </span>

@@ -6,7 +6,7 @@ import type { EvalSetPage } from "../../data/types";
 import { Button } from "../../components/forms/Button";
 import { ErrorNote } from "../../components/feedback/ErrorNote";
 import { Tabs } from "../../components/forms/Tabs";
-import { Breakable } from "../../components/text/Breakable";
+import { Id } from "../../components/text/Id";
 import { numText } from "../../components/text/numberFormats";
 import { caseAddress, setAddress } from "../evalSets/links";
 import { Problems } from "../evalSets/Problems";
@@ -120,7 +120,7 @@ function Head({ page, draft, unsavable, invalid, saving, ask }: HeadProps) {
         <Link href={setAddress(page.eval_set)}>{page.path}</Link>:{page.line} · case {numText(page.position + 1)} of {numText(page.total)}
       </p>
       <div className="row">
-        <h1 className={styles.title}><Breakable text={page.eval_id || "(no id)"} /></h1>
+        <h1 className={styles.title}><Id text={page.eval_id || "(no id)"} /></h1>
         <span role="status" className={draft.isChanged ? styles.unsaved : "dim"}>
           {invalid ? `${invalid} ${invalid === 1 ? "field is" : "fields are"} not valid JSON` : draft.isChanged ? "not saved" : saving.message}
         </span>

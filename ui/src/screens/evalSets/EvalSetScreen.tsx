@@ -12,6 +12,7 @@ import { FilterBox } from "../../components/tables/FilterBox";
 import { Skeleton } from "../../components/feedback/Skeleton";
 import { type Column, Table } from "../../components/tables/Table";
 import { Breakable } from "../../components/text/Breakable";
+import { Id } from "../../components/text/Id";
 import { countText, numText } from "../../components/text/numberFormats";
 import { AuditLine } from "../audit/AuditLine";
 import { RunButton } from "../start/RunDialog";
@@ -36,7 +37,7 @@ const WITHOUT_PROBLEMS = COLUMNS.filter(({ id }) => id !== "problems");
 function Case({ row }: { row: EvalCaseRow }) {
   return (
     <>
-      <b className={styles.name}><Breakable text={row.eval_id || "(no id)"} /></b>
+      <b className={styles.name}><Id text={row.eval_id || "(no id)"} /></b>
       {row.tags.length > 0 && <span className={styles.under}>{row.tags.map((tag) => `#${tag}`).join(" ")}</span>}
     </>
   );

@@ -4,6 +4,7 @@ import { useAddress } from "../../app/address";
 import { pathOf, useAvailable, useSource } from "../../data/queries";
 import type { HistoryCase, HistoryPage } from "../../data/types";
 import { Breakable } from "../../components/text/Breakable";
+import { Id } from "../../components/text/Id";
 import { Button } from "../../components/forms/Button";
 import { Chip } from "../../components/forms/Chip";
 import { CopyLine, CopyMarkdown } from "../../components/text/Copy";
@@ -169,10 +170,10 @@ function columnsOf(several: { sets: boolean; agents: boolean }, reached: (one: H
       cell: (one) => (
         <>
           <b>
-            <Breakable text={one.eval_id} />
+            <Id text={one.eval_id} />
           </b>
           {several.agents && <span className={styles.under}><Breakable text={one.agent} /></span>}
-          {several.sets && <span className={styles.under}><Breakable text={one.eval_set_id} /></span>}
+          {several.sets && <span className={styles.under}><Id text={one.eval_set_id} /></span>}
           <span className={styles.narrowOnly}><SmallStrip strip={reached(one)} /></span>
         </>
       ),

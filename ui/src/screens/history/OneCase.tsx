@@ -5,6 +5,7 @@ import { pathOf, useAvailable, useSource } from "../../data/queries";
 import type { HistoryCase, HistoryPage, HistoryPoint, HistoryRunPart, Series } from "../../data/types";
 import { Button } from "../../components/forms/Button";
 import { Breakable } from "../../components/text/Breakable";
+import { Id } from "../../components/text/Id";
 import { CopyLine, CopyMarkdown } from "../../components/text/Copy";
 import { When } from "../../components/text/Num";
 import { Outcome } from "../../components/charts/Outcome";
@@ -43,9 +44,9 @@ export function OneCase({ page, options }: { page: HistoryPage; options: History
         <CopyMarkdown text={() => asMarkdown(page, page.cases)} />
       </div>
       <div className={`${styles.title} row`}>
-        <h1><Breakable text={first.eval_id} /></h1>
+        <h1><Id text={first.eval_id} /></h1>
         {page.cases.length === 1 && <CourseTag one={first} />}
-        <span className="dim">{first.eval_set_id}</span>
+        <span className="dim"><Id text={first.eval_set_id} /></span>
       </div>
       {page.cases.map((one) => (
         <OfAgent key={one.agent} page={page} one={one} several={page.cases.length > 1} />

@@ -6,6 +6,7 @@ import { useTitle } from "../../components/text/title";
 import { pathOf, useData, useSource } from "../../data/queries";
 import type { MatrixCell, MatrixHead, MatrixPage, MatrixRow, RunsPage } from "../../data/types";
 import { Breakable } from "../../components/text/Breakable";
+import { Id } from "../../components/text/Id";
 import { Button } from "../../components/forms/Button";
 import { CopyMarkdown } from "../../components/text/Copy";
 import { Empty } from "../../components/feedback/Empty";
@@ -158,7 +159,7 @@ function Name({ row, several }: { row: MatrixRow; several: boolean }) {
   return (
     <>
       <b className={styles.name}>
-        <Breakable text={row.eval_id} />
+        <Id text={row.eval_id} />
       </b>
       <span className={styles.under}>
         {several && `${row.eval_set_id} · `}

@@ -5,7 +5,7 @@ import type { CasesPage, RunPage } from "../../data/types";
 import { Button, LinkButton } from "../../components/forms/Button";
 import { ErrorNote } from "../../components/feedback/ErrorNote";
 import { Outcome } from "../../components/charts/Outcome";
-import { Breakable } from "../../components/text/Breakable";
+import { Id } from "../../components/text/Id";
 import { Prose } from "../../components/text/Prose";
 import { sentenceOf } from "../run/runText";
 import styles from "./Start.module.css";
@@ -38,7 +38,7 @@ export function RunOutcome({ run, again, close }: { run: string; again: () => vo
       <ul className={styles.outcomes} aria-label="Cases">
         {rows.map((row) => (
           <li key={row.position}>
-            {rows.length > 1 && <><b><Breakable text={row.eval_id} /></b> <Outcome outcome={row.outcome === "not_run" && !isOver ? "running" : row.outcome} /></>}
+            {rows.length > 1 && <><b><Id text={row.eval_id} /></b> <Outcome outcome={row.outcome === "not_run" && !isOver ? "running" : row.outcome} /></>}
             {row.why && <p><Prose text={row.why} /></p>}
           </li>
         ))}

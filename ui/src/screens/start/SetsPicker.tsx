@@ -2,6 +2,7 @@ import { useState } from "react";
 import { pathOf, useData } from "../../data/queries";
 import type { StartPage, StartSet } from "../../data/types";
 import { Breakable } from "../../components/text/Breakable";
+import { Id } from "../../components/text/Id";
 import { Chip } from "../../components/forms/Chip";
 import { ErrorNote } from "../../components/feedback/ErrorNote";
 import { Skeleton } from "../../components/feedback/Skeleton";
@@ -123,7 +124,7 @@ function CaseList({ set, chosen, onChange }: { set: StartSet; chosen: string[] |
             <label>
               <input type="checkbox" checked={ids.has(one.eval_id)} onChange={({ target }) => toggle(one.eval_id, target.checked)} />
               <span>
-                <b><Breakable text={one.eval_id} /></b> <span className="dim">{one.message}</span>
+                <b><Id text={one.eval_id} /></b> <span className="dim">{one.message}</span>
               </span>
             </label>
           </li>

@@ -1,5 +1,6 @@
 import type { CaseRow, RunPage } from "../../../data/types";
 import { Breakable } from "../../../components/text/Breakable";
+import { Id } from "../../../components/text/Id";
 import { Cost } from "../../../components/text/Num";
 import { Outcome, inkClass, outcomeWord, shownOutcome, signOf } from "../../../components/charts/Outcome";
 import { CHANGE_WORDS } from "../../../components/terms/caseWords";
@@ -94,7 +95,7 @@ function Name({ row, several }: { row: CaseRow; several: boolean }) {
   return (
     <>
       <b className={row.outcome === "not_run" && !row.strip ? styles.waiting : undefined}>
-        <Breakable text={row.eval_id} />
+        <Id text={row.eval_id} />
       </b>
       {(several || row.change || row.played) && (
         <span className={styles.under}>

@@ -4,7 +4,7 @@ import type { CaseRow, RunPage } from "../../../data/types";
 import { OUTCOME_OF_LETTER, filledClass, outcomeWord } from "../../../components/charts/Outcome";
 import { trialSign } from "../../../components/charts/TrialStrip";
 import { Button } from "../../../components/forms/Button";
-import { Breakable } from "../../../components/text/Breakable";
+import { Id } from "../../../components/text/Id";
 import { useWidth } from "../../../components/charts/useWidth";
 import { numText } from "../../../components/text/numberFormats";
 import { useCasePath } from "../useShownCases";
@@ -82,7 +82,7 @@ function MapRow({ run, row }: { run: string; row: CaseRow }) {
       <th scope="row">
         <Link href={path(row)} title={row.eval_id}>
           <span>
-            <Breakable text={row.eval_id} />
+            <Id text={row.eval_id} />
           </span>
         </Link>
       </th>
