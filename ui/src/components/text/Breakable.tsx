@@ -1,6 +1,6 @@
 import { Fragment } from "react";
 import styles from "./Breakable.module.css";
-import { safeText } from "./safeText";
+import { safeText, showSpaces } from "./safeText";
 
 /**
  * Text whose long names move to the next line as a whole. A name that is longer than the line breaks behind a slash if it has any, and
@@ -10,6 +10,11 @@ export function Breakable({ text }: { text: string }) {
   return safeText(text)
     .split(/(\s+)/)
     .map((word, index) => (index % 2 ? <Space key={index} text={word} /> : <Word key={index} word={word} />));
+}
+
+/** The id of a case or of an eval set, with its spaces as reports show them. */
+export function Id({ text }: { text: string }) {
+  return <Breakable text={showSpaces(text)} />;
 }
 
 /** Spaces between words: a browser shows several of them as one. */

@@ -11,7 +11,7 @@ import { Skeleton } from "../../components/feedback/Skeleton";
 import { CopyLine, CopySmall } from "../../components/text/Copy";
 import { Prose } from "../../components/text/Prose";
 import { countText, numText } from "../../components/text/numberFormats";
-import { Id } from "../../components/text/Id";
+import { Id } from "../../components/text/Breakable";
 import { rowState } from "../../components/tables/useTableRows";
 import styles from "./Audit.module.css";
 import { Changes } from "./Changes";

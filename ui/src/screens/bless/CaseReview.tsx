@@ -6,8 +6,7 @@ import { CheckField } from "../../components/forms/Field";
 import { OUTCOME_OF_LETTER, Outcome, outcomeWord } from "../../components/charts/Outcome";
 import { TrialStrip } from "../../components/charts/TrialStrip";
 import { TextPieces } from "../../components/text/TextPieces";
-import { Breakable } from "../../components/text/Breakable";
-import { Id } from "../../components/text/Id";
+import { Breakable, Id } from "../../components/text/Breakable";
 import styles from "./Bless.module.css";
 
 interface Props {

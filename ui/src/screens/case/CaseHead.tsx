@@ -9,7 +9,7 @@ import { Outcome, inkClass, outcomeWord, shownOutcome, shownTrial } from "../../
 import { Prose } from "../../components/text/Prose";
 import { trialSign } from "../../components/charts/TrialStrip";
 import { numText, secondsText } from "../../components/text/numberFormats";
-import { Id } from "../../components/text/Id";
+import { Id } from "../../components/text/Breakable";
 import { TermText } from "../../components/terms/TermText";
 import { caseAddress } from "../evalSets/links";
 import { RunButton } from "../start/RunDialog";

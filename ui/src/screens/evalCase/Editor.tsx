@@ -6,7 +6,7 @@ import type { EvalSetPage } from "../../data/types";
 import { Button } from "../../components/forms/Button";
 import { ErrorNote } from "../../components/feedback/ErrorNote";
 import { Tabs } from "../../components/forms/Tabs";
-import { Id } from "../../components/text/Id";
+import { Id } from "../../components/text/Breakable";
 import { numText } from "../../components/text/numberFormats";
 import { caseAddress, setAddress } from "../evalSets/links";
 import { Problems } from "../evalSets/Problems";

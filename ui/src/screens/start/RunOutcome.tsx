@@ -5,7 +5,7 @@ import type { CasesPage, RunPage } from "../../data/types";
 import { Button, LinkButton } from "../../components/forms/Button";
 import { ErrorNote } from "../../components/feedback/ErrorNote";
 import { Outcome } from "../../components/charts/Outcome";
-import { Id } from "../../components/text/Id";
+import { Id } from "../../components/text/Breakable";
 import { Prose } from "../../components/text/Prose";
 import { sentenceOf } from "../run/runText";
 import styles from "./Start.module.css";

@@ -1,8 +1,7 @@
 import { useState } from "react";
 import { pathOf, useData } from "../../data/queries";
 import type { StartPage, StartSet } from "../../data/types";
-import { Breakable } from "../../components/text/Breakable";
-import { Id } from "../../components/text/Id";
+import { Breakable, Id } from "../../components/text/Breakable";
 import { Chip } from "../../components/forms/Chip";
 import { ErrorNote } from "../../components/feedback/ErrorNote";
 import { Skeleton } from "../../components/feedback/Skeleton";

@@ -1,6 +1,5 @@
 import type { CaseRow, RunPage } from "../../../data/types";
-import { Breakable } from "../../../components/text/Breakable";
-import { Id } from "../../../components/text/Id";
+import { Breakable, Id } from "../../../components/text/Breakable";
 import { Cost } from "../../../components/text/Num";
 import { Outcome, inkClass, outcomeWord, shownOutcome, signOf } from "../../../components/charts/Outcome";
 import { CHANGE_WORDS } from "../../../components/terms/caseWords";

@@ -4,7 +4,7 @@ import type { CaseRow, RunPage } from "../../../data/types";
 import { OUTCOME_OF_LETTER, filledClass, outcomeWord } from "../../../components/charts/Outcome";
 import { trialSign } from "../../../components/charts/TrialStrip";
 import { Button } from "../../../components/forms/Button";
-import { Id } from "../../../components/text/Id";
+import { Id } from "../../../components/text/Breakable";
 import { useWidth } from "../../../components/charts/useWidth";
 import { numText } from "../../../components/text/numberFormats";
 import { useCasePath } from "../useShownCases";
