@@ -453,7 +453,7 @@ def test_a_case_that_failed_and_is_now_in_error_is_listed_with_its_error_and_is_
 def test_a_case_that_is_no_longer_in_error_is_listed_with_its_error_and_is_no_improvement() -> None:
     base = [*cases("PP", "FF"), case("2", "PE", reason="the service was down"), case("3", "EE")]
     found = compared(base, cases("PP", "PP", "PP", "EE"))
-    assert [(one.eval_id, one.change, one.reason) for one in found.cases] == [
+    assert [(one.eval_id, one.change, one.before) for one in found.cases] == [
         ("1", CaseChange.NOW_PASSES, ""),
         ("2", CaseChange.NO_LONGER_IN_ERROR, "the service was down"),
     ]
@@ -626,9 +626,28 @@ def test_sure_fall_of_a_deterministic_agent_is_named_despite_a_missing_verdict()
     )
 
 
-def test_fix_names_the_earlier_failure() -> None:
-    (one,) = compared([case("0", "F", reason="it was wrong")], cases("P")).cases
-    assert one.reason == "it was wrong"
+@pytest.mark.parametrize(
+    ("base", "candidate", "reasons"),
+    [
+        pytest.param("PEPE", "F", ("now", "then"), id="errors in the baseline, and a certain fall"),
+        pytest.param("PEPE", "FE", ("now", "then"), id="errors in both"),
+        pytest.param("E", "F", ("now", "then"), id="no longer in error"),
+        pytest.param("E", "P", ("", "then"), id="no longer in error, and it passes"),
+        pytest.param("F", "P", ("", "then"), id="it passes now"),
+        pytest.param("P", "F", ("now", ""), id="it fails now"),
+        pytest.param("PPF", "FFF", ("now", ""), id="it failed before"),
+        pytest.param("P", "", ("now", ""), id="the candidate did not run it"),
+    ],
+)
+def test_a_changed_case_has_the_reason_of_each_run_apart(
+    base: str, candidate: str, reasons: tuple[str, str]
+) -> None:
+    """A reason is never that of the other run."""
+    (one,) = compared(
+        [case("0", base, reason="then" * (base != "P"))],
+        [case("0", candidate, reason="now" * (candidate != "P"))],
+    ).cases
+    assert (one.reason, one.before) == reasons
 
 
 # --- properties ------------------------------------------------------------------------------------------------------
@@ -874,7 +893,7 @@ def test_a_changed_case_names_the_metric_that_its_reason_describes(reason: str, 
     assert (changed.metric, changed.reason) == (metric, reason)
     assert changed.scores == (1.0, {"tools": 0.0, "text": 0.39}[metric])
     (fixed,) = compared(now, base).cases
-    assert (fixed.metric, fixed.reason) == (metric, reason)
+    assert (fixed.metric, fixed.reason, fixed.before) == (metric, "", reason)
 
 
 def test_a_case_in_error_names_no_other_metric_than_its_reason() -> None:

@@ -220,7 +220,7 @@ def test_cases_that_were_left_out_are_not_missing_because_of_errors(missing: int
 
 def test_the_base_is_run_on_the_cases_that_it_left_out() -> None:
     runs = ComparedRun("a", "bot", 1, 3), ComparedRun("b", "bot", 3, 3)
-    case = ChangedCase("desk", "case", CaseChange.MISSING, Trials(0, 0), Trials(0, 3), "", None, LEFT_OUT)
+    case = ChangedCase("desk", "case", CaseChange.MISSING, Trials(0, 0), Trials(0, 3), before=LEFT_OUT)
     found = Comparison(*runs, Change.ERROR, "", 0.05, 0.95, cases=[case], missing_base=6, left_out=(2, 0))
 
     steps = [*next_steps(found, manifest("old", None), manifest("new", None), LEVEL)]

@@ -15,7 +15,6 @@ from proctor.analysis.compare.comparison_report import (
     WRITERS,
     comparison_blocks,
     comparison_html,
-    reasons_of,
     write_comparison,
 )
 from proctor.analysis.compare.measure_table import numbers
@@ -74,7 +73,7 @@ BOOKED = ChangedCase(
 )  # fmt: skip
 BROKEN = ChangedCase("travel", "refund", CaseChange.MISSING, Trials(5, 0), Trials(3, 0, 2), reason="429")
 FIXED = ChangedCase(
-    "travel", "hours", CaseChange.NOW_PASSES, Trials(0, 5), Trials(5, 0), reason="was not called"
+    "travel", "hours", CaseChange.NOW_PASSES, Trials(0, 5), Trials(5, 0), before="was not called"
 )
 FEWER = ChangedCase(
     "travel", "cancel", CaseChange.FEWER_TRIALS, Trials(4, 1), Trials(3, 2), reason="now and then"
@@ -483,27 +482,3 @@ def test_a_difference_is_written_as_0_only_where_it_is_nothing(
     far = candidate - base
     one = Measured(name, base, candidate, far, far - apart, far + apart, p_value=0.01, pairs=9)
     assert numbers(one)[:3] == wanted
-
-
-def test_the_reason_of_a_case_whose_trials_all_pass_is_that_of_the_baseline() -> None:
-    better = ChangedCase(
-        "travel", "hours", CaseChange.WITHIN_NOISE, Trials(3, 1), Trials(3, 0), reason="was not called"
-    )
-    assert reasons_of(better) == ("", "was not called")
-    assert reasons_of(replace(better, candidate=Trials(3, 1))) == ("was not called", "")
-
-
-@pytest.mark.parametrize(
-    ("base", "candidate", "expected"),
-    [
-        (Trials(1, 0), Trials(0, 0), ("why", "")),
-        (Trials(0, 0), Trials(0, 1), ("", "why")),
-        (Trials(0, 1, 1), Trials(2, 0), ("", "why")),
-    ],
-    ids=["the candidate did not run it", "the baseline did not run it", "it passes now"],
-)
-def test_the_reason_of_a_missing_verdict_is_of_the_run_that_has_none(
-    base: Trials, candidate: Trials, expected: tuple[str, str]
-) -> None:
-    case = ChangedCase("set", "one", CaseChange.MISSING, base, candidate, reason="why")
-    assert reasons_of(case) == expected

@@ -79,7 +79,12 @@ def case(outcome: Outcome, passed: int, failed: int = 0, error: int = 0) -> Brie
 def test_a_change_is_that_of_a_comparison(before: BriefCase, now: BriefCase, change: str | None) -> None:
     assert direction_of(before, now) == change
     compared = changed_cases(Pairs([(("set", "case", 0), before, now)]))
-    directions = [one.change.value if one.before else _DIRECTIONS[one.change] for one in compared]
+    directions = [
+        one.change.value
+        if one.change is CaseChange.NO_LONGER_IN_ERROR and one.reason
+        else _DIRECTIONS[one.change]
+        for one in compared
+    ]
     assert directions == ([change] if change else [])
 
 

@@ -89,7 +89,6 @@ _CASE_ROLES: dict[CaseChange, Role] = {
     CaseChange.MORE_TRIALS: "warning",
     CaseChange.WITHIN_NOISE: "dim",
 }
-_RECOVERED = frozenset({CaseChange.NOW_PASSES, CaseChange.NO_LONGER_IN_ERROR})
 
 
 def comparison_blocks(comparison: Comparison, style: TextStyle) -> Iterator[Block]:
@@ -179,26 +178,21 @@ def _case_item(case: ChangedCase, names: Mapping[str, str], style: TextStyle, *,
         metric = TextSpan(case.metric, drawn=names.get(case.metric), is_data=True)
         parts.append([metric, TextSpan(f" {was} {style.marks.arrow} {is_now}")])
         moved = f"{case.metric}={was} -> {is_now}"
-    reason, reason_before = reasons_of(case)
     return GroupedCase(
         case.name,
         parts,
-        [one for one in (Reason("reason", reason), Reason("before", reason_before, "before: ")) if one.text],
+        [
+            one
+            for one in (Reason("reason", case.reason), Reason("before", case.before, "before: "))
+            if one.text
+        ],
         drawn_name=case.eval_id if short else None,
         record=(case.change.value.upper(), case.name, f"{before} -> {now}", moved),
     )
 
 
-def reasons_of(case: ChangedCase) -> tuple[str, str]:
-    """Return why a case did not pass in the candidate, and why it did not in the baseline; empty: it passed, or it is not known."""
-    all_passed = 0 < case.candidate.total == case.candidate.passed
-    is_before = case.change in _RECOVERED or all_passed or not case.base.total
-    return ("", case.reason) if is_before and not case.before else (case.reason, case.before)
-
-
 def _reason_text(case: ChangedCase) -> str:
-    reason, reason_before = reasons_of(case)
-    return "; ".join(text for text in (reason, f"before: {reason_before}" if reason_before else "") if text)
+    return "; ".join(filter(None, (case.reason, case.before and f"before: {case.before}")))
 
 
 def _next_steps(comparison: Comparison) -> Iterator[Block]:

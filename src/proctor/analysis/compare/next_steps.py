@@ -83,7 +83,7 @@ def _missing_verdicts(comparison: Comparison, resume: str) -> Iterator[str]:
     if comparison.unknown_sets:
         yield f"correct {', '.join(comparison.unknown_sets)}, and run the baseline and the candidate again"
     left_out = comparison.left_out[1]
-    absent = [one for one in comparison.changed(CaseChange.MISSING) if not one.candidate.total]
+    absent = [one.reason for one in comparison.changed(CaseChange.MISSING) if not one.candidate.total]
     if step := _run_all("candidate", comparison.candidate, left_out, absent, comparison.unknown_sets):
         yield step
     if (
@@ -96,7 +96,7 @@ def _missing_verdicts(comparison: Comparison, resume: str) -> Iterator[str]:
 def _missing_in_base(
     comparison: Comparison, base: AgentManifest, candidate: AgentManifest, resume: str, *, is_baseline: bool
 ) -> Iterator[str]:
-    absent = [one for one in comparison.changed(CaseChange.MISSING) if not one.base.total]
+    absent = [one.before for one in comparison.changed(CaseChange.MISSING) if not one.base.total]
     run, left_out = comparison.base, comparison.left_out[0]
     if step := _run_all("baseline", run, left_out, absent, comparison.unknown_sets):
         yield step
@@ -111,16 +111,17 @@ def _missing_in_base(
 
 
 def _run_all(
-    side: str, run: ComparedRun, left_out: int, absent: Sequence[ChangedCase], unknown_sets: Collection[str]
+    side: str, run: ComparedRun, left_out: int, absent: Sequence[str], unknown_sets: Collection[str]
 ) -> str:
     """Return how to get the verdicts of cases that a run left out; empty if that is not necessary.
 
-    It is if one of the `absent` cases may have fallen, or if the set of one could not be run: then no other command helps.
+    It is if a case of `absent` may have fallen (each is the reason why a case was not run), or if the set of one could not be run:
+    then no other command helps.
     `unknown_sets`: the sets that the other run does not have either.
     """
     unread = unread_text(run.unread_sets)
     causes = {LEFT_OUT: "--limit, --tag, --failed, --changed-since or --shard", unread: unread}
-    reasons = [*dict.fromkeys(causes[one.reason] for one in absent if one.reason in causes)]
+    reasons = [*dict.fromkeys(causes[reason] for reason in absent if reason in causes)]
     if not reasons and left_out and run.unread_sets.keys() - {*unknown_sets}:
         reasons = [unread]
     if not reasons:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 from sys import intern
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -420,13 +420,12 @@ def change_of(before: BriefCase, now: BriefCase, *, deterministic: bool = False)
 def _changed_case(key: Key, before: BriefCase, now: BriefCase, *, deterministic: bool) -> ChangedCase | None:
     if (change := change_of(before, now, deterministic=deterministic)) is None:
         return None
-    has_both = change is CaseChange.NO_LONGER_IN_ERROR and now.outcome is not Outcome.PASSED and now.reason
-    uses_base = change is CaseChange.NOW_PASSES or _lacks_verdict(before) or not now.reason
-    described = before if uses_base and not has_both else now
-    metric = _metric_of_change(described, before, now)
+    passes_now = now.outcome is Outcome.PASSED is not before.outcome
+    reason = "" if passes_now else now.reason
+    reason_before = before.reason if _lacks_verdict(before) or not reason else ""
+    metric = _metric_of_change(now if reason else before, before, now)
     scores = (before.scores[metric], now.scores[metric]) if metric else None
-    case = ChangedCase(*key[:2], change, before.trials, now.trials, metric, scores, described.reason)
-    return replace(case, before=before.reason) if has_both else case
+    return ChangedCase(*key[:2], change, before.trials, now.trials, metric, scores, reason, reason_before)
 
 
 def _metric_of_change(described: BriefCase, before: BriefCase, now: BriefCase) -> str:

@@ -153,9 +153,9 @@ class ChangedCase:
     scores: tuple[float, float] | None = None
     """Its score in the baseline and in the candidate."""
     reason: str = ""
-    """Why the case failed, in one line: for a case that passes now, why it did not in the baseline."""
+    """Why the case did not pass in the candidate, in one line; empty: it passes now, or it is not known."""
     before: str = ""
-    """The error of the baseline, if the case is no longer in error and does not pass."""
+    """Why it did not pass in the baseline, if it has no verdict there or `reason` is empty."""
 
     __bool__ = refuse_truth
 

@@ -6,7 +6,7 @@ import io
 import shlex
 from collections.abc import Mapping, Sequence
 
-from proctor.analysis.compare.comparison_report import reasons_of, write_markdown
+from proctor.analysis.compare.comparison_report import write_markdown
 from proctor.analysis.compare.measure_table import (
     FIGURES,
     cost_texts,
@@ -296,12 +296,9 @@ def _measure(comparison: Comparison, measure: Measured) -> MeasuredLine:
 
 
 def _case(case: ChangedCase, places: tuple[CasePlaces, CasePlaces]) -> ChangedLine:
-    reason, before = reasons_of(case)
     return copy_fields(
         ChangedLine,
         case,
-        reason=reason,
-        before=before,
         base=_letters(case.base),
         candidate=_letters(case.candidate),
         base_text=trials_text(case.base),
