@@ -130,6 +130,8 @@ def test_former_names_of_a_scoring_are_accepted(store: Path) -> None:
     assert (run.judging_duration, run.scoring_duration) == (None, None)
     with pytest.raises(UnknownNameError, match="has no scoring 2"):
         proctor.load_run(store=store, judging=2)  # type: ignore[call-arg]  # a former name, which only works at run time
+    with pytest.raises(TypeError, match="'judging' and 'scoring', of which it is the former name"):
+        proctor.load_run(store=store, judging=1, scoring=1)  # type: ignore[call-arg]  # a former name, which only works at run time
     record = proctor.list_runs(store)[0]
     assert (record.judgings, record.judging) == (record.scorings, record.scoring) == (1, 1)
 

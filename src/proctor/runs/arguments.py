@@ -175,11 +175,16 @@ def sync_form(main: _Main[Arguments, Answer]) -> Callable[Arguments, Answer]:
 def accept_former_names(**names: str) -> Callable[[Callable[Arguments, Answer]], Callable[Arguments, Answer]]:
     """Return a decorator for a function that accepts former names of parameters; the signature lacks them.
 
-    `names`: by each former name, the present one.
+    `names`: by each former name, the present one. The function raises TypeError if a call has both.
     """
 
     def decorate(main: Callable[Arguments, Answer]) -> Callable[Arguments, Answer]:
         def present(arguments: Mapping[str, Any]) -> dict[str, Any]:
+            for name in names.keys() & arguments.keys():
+                if names[name] in arguments:
+                    raise TypeError(
+                        f"{main.__name__}() got {name!r}, and {names[name]!r}, of which it is the former name"
+                    )
             return {names.get(name, name): value for name, value in arguments.items()}
 
         function: Any = main

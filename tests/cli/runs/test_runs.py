@@ -305,8 +305,11 @@ def test_cases_of_one_id_in_two_sets_are_distinguished(project: Path) -> None:
 NOT_THERE = {
     "no such run": (["nothing"], "No run named 'nothing'"),
     "no such case": (["latest", "fin"], "Did you mean 'fine'?"),
-    "no such scoring": (["latest", "--scoring", "2"], "--scoring 2: the run has 1"),
-    "no such scoring, by the former option": (["latest", "--judging", "2"], "--scoring 2: the run has 1"),
+    "no such scoring": (["latest", "--scoring", "2"], "--scoring 2: the run has scoring 1"),
+    "no such scoring, by the former option": (
+        ["latest", "--judging", "2"],
+        "--scoring 2: the run has scoring 1",
+    ),
     "a trial of no case": (["latest", "--trial", "1"], "name it after the run"),
     "a report of a case": (["latest", "fine", "--format", "json"], "about a whole run"),
     "no such report": (["latest", "--format", "jsn"], "Did you mean 'json'?"),

@@ -213,8 +213,8 @@ def scoring_number(scorings: Sequence[ScoringManifest], number: int | None) -> i
     """
     numbers = [scoring.number for scoring in scorings]
     if number is not None and number not in numbers:
-        text = ", ".join(map(str, numbers))
-        raise UnknownNameError(f"--scoring {number}: the run has {text}; `proctor score` adds another")
+        known = f"scoring{'' if len(numbers) == 1 else 's'} {', '.join(map(str, numbers))}"
+        raise UnknownNameError(f"--scoring {number}: the run has {known}; `proctor score` adds another")
     return number or counting(scorings).number
 
 
