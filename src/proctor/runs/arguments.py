@@ -183,7 +183,7 @@ def accept_former_names(**names: str) -> Callable[[Callable[Arguments, Answer]],
             for name in names.keys() & arguments.keys():
                 if names[name] in arguments:
                     raise TypeError(
-                        f"{main.__name__}() got {name!r}, and {names[name]!r}, of which it is the former name"
+                        f"{main.__name__}() got {name!r} and {names[name]!r}, of which it is the former name"
                     )
             return {names.get(name, name): value for name, value in arguments.items()}
 
