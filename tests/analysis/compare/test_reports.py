@@ -33,7 +33,8 @@ from proctor.schema.analysis.comparison import (
     RunDifference,
     Trials,
 )
-from tests.analysis.compare.comparisons import case, compared
+from proctor.web.pages.analysis.comparison import comparison_page, comparison_side
+from tests.analysis.compare.comparisons import case, cases, compared
 from tests.reports.formats.test_markdown import page as markdown_page
 
 METHODS = """\
@@ -287,6 +288,31 @@ def test_a_notebook_has_every_next_step() -> None:
         comparison(next_steps=[f"step {number}: proctor eval bot.py" for number in range(9)])
     )
     assert html.count("<code>proctor eval bot.py</code>") == 9
+
+
+@pytest.mark.parametrize(
+    ("trials", "sentence"),
+    [
+        (("E",), "1 case is not listed: without its verdicts it is unknown whether it changed"),
+        (("E", "EE"), "2 cases are not listed: without their verdicts it is unknown whether they changed"),
+        ((), ""),
+    ],
+    ids=["one", "two", "none"],
+)
+def test_cases_in_error_in_both_runs_are_counted_apart_from_the_listed_ones(
+    trials: tuple[str, ...], sentence: str
+) -> None:
+    """The kinds of the list, the unchanged and the unlisted cases are all cases together."""
+    found = compared(cases(*trials, "P", "P", "P", "F"), cases(*trials, "E", "E", "P", "P"))
+    plain = written(found, "text")
+    assert len(found.changed(CaseChange.MISSING)) == plain.count("\nMISSING  ") == 2
+    assert ("not listed" in plain) == bool(sentence)
+    assert sentence in plain
+    sides = comparison_side(found.base, None, None), comparison_side(found.candidate, None, None)
+    page = comparison_page(found, sides, ({}, {}))
+    assert len(page.cases) + page.same + page.without_verdicts == page.pairs == len(trials) + 4
+    assert (page.same, page.without_verdicts) == (1, len(trials))
+    assert page.missing[0].endswith(sentence)
 
 
 def test_off_a_terminal_it_is_plain() -> None:

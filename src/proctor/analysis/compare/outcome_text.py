@@ -387,10 +387,26 @@ def missing_texts(comparison: Comparison) -> list[str]:
     """Return which verdicts are missing, in short sentences."""
     counted, unknown = _counted_text(comparison), _unknown_text(comparison)
     rates = [_rates_text(one) for one in comparison.measures if one.name == PASSED]
+    parts = [": ".join([counted, *rates]), *_unlisted_text(comparison)]
     return [
-        *([": ".join([counted, *rates])] if counted else []),
+        *(["; ".join(parts)] if counted else []),
         *([f"{unknown}: they are in no figure"] if unknown else []),
     ]
+
+
+def count_unlisted(comparison: Comparison) -> int:
+    """Return how many cases of both runs lack a verdict and are not in the list of cases: for example in error in both runs."""
+    known = sum(one.known for one in comparison.measures if one.name == PASSED)
+    in_list = sum(None in (one.base.rate, one.candidate.rate) for one in comparison.cases)
+    return max(0, comparison.pairs - known - in_list)
+
+
+def _unlisted_text(comparison: Comparison) -> list[str]:
+    if not (count := count_unlisted(comparison)):
+        return []
+    verb, owner, subject = ("is", "its", "it") if count == 1 else ("are", "their", "they")
+    cases = count_text(count, "case")
+    return [f"{cases} {verb} not listed: without {owner} verdicts it is unknown whether {subject} changed"]
 
 
 def _rates_text(passed: Measured) -> str:

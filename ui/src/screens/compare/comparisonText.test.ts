@@ -46,7 +46,11 @@ describe("the sentence", () => {
     expect(changeSummary(page)).toBe("2 now fail, 1 now passes, 1,037 unchanged");
     expect(changeSummary({ ...page, same: 1 })).toBe("2 now fail, 1 now passes, 1 unchanged");
     expect(changeSummary({ ...page, same: 0 })).toBe("2 now fail, 1 now passes, 0 unchanged");
-    expect(changeSummary({ ...page, same: 3, without_verdicts: 2 })).toBe("2 now fail, 2 have missing verdicts, 1 now passes, 3 unchanged");
+  });
+
+  it("counts the listed cases with missing verdicts, and those that are not listed apart", () => {
+    const page = { same: 3, without_verdicts: 1, cases: [changed("a"), changed("b", { change: "missing" }), changed("c", { change: "missing" })] } as ComparisonPage;
+    expect(changeSummary(page)).toBe("1 now fails, 2 have missing verdicts, 3 unchanged, 1 unknown");
   });
 });
 

@@ -33,12 +33,12 @@ export function plainText(rest: string): string {
   return `${rest.charAt(0).toUpperCase()}${rest.slice(1)}.`.replace(/ x (?=\d)/g, " × ").replace(/(?<=\d) %/g, "\u202f%").replace(/(^|[\s(])-(?=\d)/g, "$1−");
 }
 
-/** `2 now fail, 1 has missing verdicts, 37 unchanged`. */
+/** `2 now fail, 1 has missing verdicts, 37 unchanged, 1 unknown`: each number is that of the list, which has no unknown case. */
 export function changeSummary(page: ComparisonPage): string {
-  const counts = (Object.keys(CHANGES) as Change[]).map((change) => [countOf(page, change) + (change === "missing" ? page.without_verdicts : 0), change] as const);
+  const counts = (Object.keys(CHANGES) as Change[]).map((change) => [countOf(page, change), change] as const);
   const some = counts.filter(([count]) => count > 0).map(([count, change]) => countText(count, CHANGE_WORDS[change][0], CHANGE_WORDS[change][1]));
-  const same = `${numText(page.same)} unchanged`;
-  return [...some, same].join(", ");
+  const unknown = page.without_verdicts > 0 ? [`${numText(page.without_verdicts)} unknown`] : [];
+  return [...some, `${numText(page.same)} unchanged`, ...unknown].join(", ");
 }
 
 export function countOf(page: ComparisonPage, change: Change): number {

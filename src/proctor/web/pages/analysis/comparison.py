@@ -16,10 +16,9 @@ from proctor.analysis.compare.measure_table import (
     numbers,
     values_text,
 )
-from proctor.analysis.compare.outcome_text import missing_texts, trials_text
+from proctor.analysis.compare.outcome_text import count_unlisted, missing_texts, trials_text
 from proctor.reports.content.symbols import SHORTEST
 from proctor.schema.analysis.comparison import (
-    PASSED,
     CaseChange,
     Change,
     ChangedCase,
@@ -219,7 +218,7 @@ def comparison_page(
             for name in names
         ]
 
-    without_verdicts = _without_verdicts(comparison)
+    without_verdicts = count_unlisted(comparison)
     return copy_fields(
         ComparisonPage,
         comparison,
@@ -239,17 +238,6 @@ def comparison_page(
         markdown=_markdown(comparison),
         command=_command(comparison, sides) + store,
     )
-
-
-def _without_verdicts(comparison: Comparison) -> int:
-    """Return how many cases of both runs lack a verdict in one of them, besides those that changed."""
-    known = sum(one.known for one in comparison.measures if one.name == PASSED)
-    changed = sum(not (_is_known(one.base) and _is_known(one.candidate)) for one in comparison.cases)
-    return max(0, comparison.pairs - known - changed)
-
-
-def _is_known(trials: Trials) -> bool:
-    return trials.rate is not None
 
 
 def difference_lines(differences: Sequence[RunDifference]) -> list[UnlikeLine]:
