@@ -14,9 +14,9 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from proctor.authoring.check_files import assertion_findings
+from proctor.authoring.check_files import assertion_findings, options_of_project
 from proctor.authoring.eval_set_files import ListedFile
-from proctor.engine.planning.case_checks import case_problems, checks_of
+from proctor.engine.planning.case_checks import cannot_run, case_problems, checks_of
 from proctor.errors import EvalFileError, SetupError, UnknownNameError, did_you_mean
 from proctor.files.edit import add_remove_cases
 from proctor.files.edit.case import EditedText, read_edited_case, with_case
@@ -125,7 +125,7 @@ def preview(file: ListedFile, eval_id: str, value: object) -> EditPreview:
         UnknownCaseError, EvalFileError: the case is unknown, or the file cannot be changed.
     """
     source = read_set(file)
-    warnings = _warnings_about(value, source, eval_id)
+    _, warnings = _require_replacement(value, source, eval_id)
     before = text_of_file(file.path)
     edited = with_case(file.path, source, before, _position(source, eval_id), value)
     return EditPreview(before, edited.text, edited.lost_comments, warnings)
@@ -142,13 +142,12 @@ def replace_case(
     """
     with lock_folder(file.path):
         source = _with_version(file, eval_id, version)
-        warnings = _warnings_about(value, source, eval_id)
+        case, warnings = _require_replacement(value, source, eval_id)
         index = _position(source, eval_id)
         before = text_of_file(file.path)
         edited = with_case(file.path, source, before, index, value)
         write_edit(file.path, before, edited, comments_may_go=comments_may_go)
-        new_id = require_case(value)[0].eval_id
-        if file.form != "yaml" and new_id == eval_id:  # it was read again already at its position
+        if file.form != "yaml" and case.eval_id == eval_id:  # it was read again already at its position
             return CaseContent(eval_id, value, version_of(value), index, source.line(index), warnings)
         written = read_set(file)
         return read_case(written, written.ids()[index])
@@ -213,8 +212,10 @@ def _position(source: EvalSetFile, eval_id: str) -> int:
     return index
 
 
-def _warnings_about(value: object, source: EvalSetFile, eval_id: str) -> list[DocumentFinding]:
-    """Return the warnings about a case that replaces `eval_id`."""
+def _require_replacement(
+    value: object, source: EvalSetFile, eval_id: str
+) -> tuple[EvalCase, list[DocumentFinding]]:
+    """A case that can replace `eval_id`, and its warnings."""
     case, warnings = require_case(value)
     if case.eval_id not in {
         eval_id,
@@ -222,7 +223,7 @@ def _warnings_about(value: object, source: EvalSetFile, eval_id: str) -> list[Do
     }:  # `x#2` is how the second `x` of a set is called
         require_new_case_id(case.eval_id)
         _require_free(source, case)
-    return warnings
+    return case, warnings
 
 
 def require_case(value: object) -> tuple[EvalCase, list[DocumentFinding]]:
@@ -304,25 +305,42 @@ class CheckedCase:
     errors: list[DocumentFinding] = field(default_factory=list)
     """Problems that prevent saving."""
     refused: list[DocumentFinding] = field(default_factory=list)
-    """Expectations that cannot be checked: the case can be saved, but not run."""
+    """Problems at which every run ends: the case can be saved, but not run."""
     warnings: list[DocumentFinding] = field(default_factory=list)
 
 
-def check_case(value: object, path: Path | None = None) -> CheckedCase:
-    """Check a case as a run does, independent of its metrics: expectations, rules, schema, final state.
+def check_case(value: object, path: Path, source: EvalSetFile | None, eval_id: str) -> CheckedCase:
+    """Check a case as a run does, independent of its metrics: keys, turns, expectations, rules, schema, final state.
 
     `path`: the file of its set; by that file's config, a case that asserts nothing is a warning, too.
+    `source`: the set, whose other ids the case may not have; `None` if it cannot be read.
+    `eval_id`: the id of the case in the set, which the value may change.
     """
     try:
-        case, warnings = require_case(value)
+        case, warnings = (
+            require_case(value) if source is None else _require_replacement(value, source, eval_id)
+        )
     except NotACaseError as error:
         return CheckedCase(errors=error.findings)
-    unasserted = [] if path is None else assertion_findings(case, path)
-    problems = dict.fromkeys(case_problems(case, checks_of(())))
+    except SetupError as error:  # no new case may have this id
+        return CheckedCase(errors=[DocumentFinding(("eval_id",), str(error))])
+    refused = [*_misread(warnings), *_problems_of_runs(case, value)]
+    unasserted = [] if refused else assertion_findings(case, path)  # its statements may be unreadable
     return CheckedCase(
-        refused=[_at_its_field(locate_message(one, value), value) for one in problems],
-        warnings=[*warnings, *unasserted],
+        refused=refused, warnings=[*(each for each in warnings if each not in refused), *unasserted]
     )
+
+
+def _misread(warnings: list[DocumentFinding]) -> list[DocumentFinding]:
+    """The warnings at which a run with the settings of the project ends."""
+    if options_of_project(Path.cwd()).get("allow_unknown_keys", False):
+        return []
+    return [each for each in warnings if each.is_misread]
+
+
+def _problems_of_runs(case: EvalCase, value: object) -> list[DocumentFinding]:
+    problems = [*case_problems(case, checks_of(())), cannot_run(case)]
+    return [_at_its_field(locate_message(one, value), value) for one in dict.fromkeys(filter(None, problems))]
 
 
 def _at_its_field(finding: DocumentFinding, value: Any) -> DocumentFinding:

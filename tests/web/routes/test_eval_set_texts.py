@@ -194,8 +194,9 @@ def test_every_form_is_put_right_so(
 # --- what a run would refuse, reported while a case is written -------------------------------------------------------------
 
 
-def _noted(client: TestClient, value: Any) -> dict[str, dict[str, str]]:
-    found = client.post(f"/api/eval-sets/{set_id(client)}/case/check", json={"value": value}).json()
+def _noted(client: TestClient, value: Any, eval_id: str = "x") -> dict[str, dict[str, str]]:
+    path = f"/api/eval-sets/{set_id(client)}/case/check"
+    found = client.post(path, params={"id": eval_id}, json={"value": value}).json()
     return {kind: {one["pointer"]: one["message"] for one in notes} for kind, notes in found.items()}
 
 
@@ -235,6 +236,39 @@ def test_what_a_run_would_refuse_is_reported_at_its_field(
     found = _noted(client, value)
     assert found["errors"] == {}
     assert reported in found["refused"][pointer]
+
+
+@pytest.mark.parametrize(
+    ("more", "pointer", "reported"),
+    [
+        ({"final_sesion_state": {"a": 1}}, "/final_sesion_state", "unknown key"),
+        ({"conversation": []}, "", "no turns"),
+    ],
+)
+def test_a_case_that_every_run_refuses_is_no_warning(
+    client: TestClient, broken: Path, more: Any, pointer: str, reported: str
+) -> None:
+    turn = {"user_content": {"parts": [{"text": "hi"}]}, "final_response": {"parts": [{"text": "hello"}]}}
+    found = _noted(client, {"eval_id": "x", "conversation": [turn], **more})
+    assert (found["errors"], found["warnings"]) == ({}, {})
+    assert reported in found["refused"][pointer]
+
+
+def test_an_unknown_expectation_that_the_settings_allow_is_a_warning(
+    client: TestClient, broken: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "pyproject.toml").write_text("[tool.proctor]\nallow_unknown_keys = true\n")
+    monkeypatch.chdir(tmp_path)
+    turn = {"user_content": {"parts": [{"text": "hi"}]}, "final_response": {"parts": [{"text": "hello"}]}}
+    found = _noted(client, {"eval_id": "x", "conversation": [turn], "final_sesion_state": {"a": 1}})
+    assert (found["refused"], [*found["warnings"]]) == ({}, ["/final_sesion_state"])
+
+
+def test_an_id_that_another_case_has_is_reported_before_it_is_saved(client: TestClient, broken: Path) -> None:
+    broken.write_text(MENDED)
+    value = {"eval_id": "oslo", "conversation": []}
+    assert "has this id already" in _noted(client, value, "rome")["errors"]["/eval_id"]
+    assert _noted(client, value, "oslo")["errors"] == {}
 
 
 def test_an_invalid_case_is_reported(client: TestClient, broken: Path) -> None:

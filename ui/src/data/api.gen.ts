@@ -5701,7 +5701,10 @@ export interface operations {
     };
     check_eval_case: {
         parameters: {
-            query?: never;
+            query: {
+                /** @description The id of the case; any characters are allowed. */
+                id: string;
+            };
             header?: never;
             path: {
                 eval_set: string;

@@ -32,7 +32,7 @@ export function Editor({ page }: { page: ReadCase }) {
   const set = useData<EvalSetPage>(`/api/eval-sets/${encodeURIComponent(page.eval_set)}`);
   const problems = (set.data?.problems ?? []).filter(({ position }) => position === page.position);
   const saving = useCaseSaving(page, draft);
-  const checked = useCaseCheck(page.eval_set, draft.value);
+  const checked = useCaseCheck(page.eval_set, page.eval_id, draft.value);
   const [leave, setLeave] = useState<(() => void) | null>(null);
   const ask = useCallback((go: () => void) => setLeave(() => go), []);
   useGuard(draft.isChanged, ask);

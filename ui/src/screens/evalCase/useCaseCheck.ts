@@ -9,12 +9,12 @@ const PAUSE = 350; // milliseconds without a change
 const NOTHING: CaseChecked = { errors: [], refused: [], warnings: [] };
 
 /** The notes on a value after a short pause in typing; the previous notes stay until then. */
-export function useCaseCheck(set: string, value: Json): CaseChecked {
+export function useCaseCheck(set: string, id: string, value: Json): CaseChecked {
   const [found, setFound] = useState(NOTHING);
   useEffect(() => {
     const asked = new AbortController();
     const later = setTimeout(() => {
-      checkCase(set, value, asked.signal).then(setFound, () => {
+      checkCase(set, id, value, asked.signal).then(setFound, () => {
         // an unreachable server is reported when something is saved
       });
     }, PAUSE);
@@ -22,7 +22,7 @@ export function useCaseCheck(set: string, value: Json): CaseChecked {
       clearTimeout(later);
       asked.abort();
     };
-  }, [set, value]);
+  }, [set, id, value]);
   return found;
 }
 

@@ -83,7 +83,7 @@ class CaseChecked(PageModel):
     errors: list[FieldNote]
     """Errors that prevent saving."""
     refused: list[FieldNote]
-    """Expectations that no run can check: the case can be saved, but not run."""
+    """Problems at which every run ends: the case can be saved, but not run."""
     warnings: list[FieldNote]
 
 

@@ -276,9 +276,15 @@ def preview_eval_case(
 
 
 @router.post("/eval-sets/{eval_set}/case/check")
-def check_eval_case(context: ContextDep, eval_set: str, draft: Draft) -> CaseChecked:
+def check_eval_case(context: ContextDep, eval_set: str, case: CaseId, draft: Draft) -> CaseChecked:
     """Validate a case that is being edited, field by field; nothing is written."""
-    checks = check_case(draft.value, edit_session(context).sets.find(eval_set).path)
+    session = edit_session(context)
+    file = session.sets.find(eval_set)
+    try:
+        source = session.loader.source(file)
+    except EvalFileError:
+        source = None
+    checks = check_case(draft.value, file.path, source, case)
     return CaseChecked(
         errors=field_notes(checks.errors),
         refused=field_notes(checks.refused),

@@ -44,8 +44,8 @@ export async function previewCase(set: string, id: string, value: Json): Promise
 }
 
 /** The errors of a case while it is edited; nothing is saved. */
-export async function checkCase(set: string, value: Json, signal: AbortSignal): Promise<CaseChecked> {
-  const path = `/api/eval-sets/${encodeURIComponent(set)}/case/check`;
+export async function checkCase(set: string, id: string, value: Json, signal: AbortSignal): Promise<CaseChecked> {
+  const path = casePath(set, id).replace("/case?", "/case/check?");
   return (await ask(path, { ...sent("POST", writeJson({ value })), signal })) as unknown as CaseChecked;
 }
 
