@@ -12,6 +12,7 @@ from proctor.reports.content.failure_causes import (
     OTHER,
     FailureCause,
     FailureGroup,
+    cause_of,
     group_failures,
     violation,
 )
@@ -40,10 +41,22 @@ OTHER_ORDER = FailureCause("trajectory", "called in another order")
         pytest.param("no room for 2.5MB <Tool object at 0x7f3a2b>", "no room for … <Tool object at …>", id="size and address"),
         pytest.param("3.4x and 2s1 stay", "3.4x and 2s1 stay", id="a word that begins with a number"),
         pytest.param("gpt-4o and utf8 stay", "gpt-4o and utf8 stay", id="digits in a word"),
+        pytest.param("HTTP 429 from host 3; HTTP/1.1 503", "HTTP 429 from host …", id="code of an error"),
+        pytest.param("status code 404, exit code -9, [Errno 2], signal 15", "status code 404, exit code -9, [Errno 2], signal 15", id="codes"),
+        pytest.param("KeyError: 'order_id' of 'Ann Lee'", "KeyError: 'order_id' of …", id="name of a part"),
+        pytest.param("field \"phone\" is missing in order 12", "field phone is missing in order …", id="name of a field"),
     ],
 )  # fmt: skip
 def test_a_reason_without_what_differs_from_case_to_case(reason: str, rest: str) -> None:
     assert violation(reason) == rest
+
+
+def test_the_failure_of_an_agent_has_no_details_to_leave_out() -> None:
+    assert (
+        violation("call failed; the card is expired", has_details=False) == "call failed; the card is expired"
+    )
+    failed = case("c", Outcome.ERROR, reason="agent raised in turn 1: ValueError: refused; no money")
+    assert cause_of(failed) == FailureCause("", "agent raised in turn …: ValueError: refused; no money")
 
 
 def test_the_same_cause_is_one_group_and_knows_whether_it_is_new() -> None:

@@ -1,7 +1,7 @@
 """Failures by cause: the metric that was missed and the expectation that was violated, without what differs from case to case.
 
 The rule is deterministic: calls lose their arguments, values (`value_kinds.py`) are replaced, and the place (turn, trial) is left
-out; what follows a semicolon is a detail. Code that is not a call keeps its words. Cases with the same rest have the same cause.
+out; what follows a semicolon in the reason of a metric is a detail. Code that is not a call keeps its words. Cases with the same rest have the same cause.
 """
 
 from __future__ import annotations
@@ -88,19 +88,19 @@ def cause_of(case: CaseResult) -> FailureCause | None:
     missed = deciding(case)
     metric = next((one for one in missed if one.outcome is case.outcome), missed[0] if missed else None)
     if metric is None or metric.reason in {"", case.reason}:  # the agent or the user failed before any metric
-        return FailureCause("", violation(reason_of(case)))
+        return FailureCause("", violation(reason_of(case), has_details=False))
     return FailureCause(metric.name, violation(metric.reason))
 
 
-def violation(reason: str) -> str:
-    """Return a reason without what differs from case to case."""
+def violation(reason: str, *, has_details: bool = True) -> str:
+    """Return a reason without what differs from case to case; `has_details`: what follows a semicolon is a metric's detail."""
     texts = []
     for part, is_code in code_parts(_PLACE.sub("", reason[:_MOST_READ])):
         if is_code:
             call = _CALL.match(part)
             texts.append(code_mark(call[1] if call else mask_values(part) or BLANK))
             continue
-        text, is_cut, _ = part.partition("; ")
+        text, is_cut, _ = part.partition("; ") if has_details else (part, "", "")
         texts.append(mask_values(text))
         if is_cut:
             break

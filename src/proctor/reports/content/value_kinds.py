@@ -19,6 +19,19 @@ _TIME_UNIT = r"(?:[nuµm]?s|m|h|d|(?:sec|min|hour|day|(?:milli|micro|nano)?secon
 _FOLDER = r"[/\\][\w.@%+=~-]*[\w@%+=~-]"
 _LINE = r"(?::\d++){0,2}+"
 
+_NOUNS = ("Error: ", "name ", "attribute ", "argument ", "module ", "field ", "key ", "column ", "parameter ")
+"""Words after which a quoted name is that of the part that failed."""
+_AFTER_NOUN = f"(?:{'|'.join(f'(?<={noun})' for noun in _NOUNS)})"
+
+KEPT_KINDS = (
+    (
+        "code",
+        r"(?<!\w)(?:HTTP(?:/\d(?:\.\d)?)?|[Ss]tatus|[Ee]rrno|[Ss]ignal|(?:[Ee]rror |[Ee]xit |[Ss]tatus )?[Cc]ode)[ :=]{1,3}+-?\d++(?!\w)",
+    ),
+    ("name of a part", rf"{_AFTER_NOUN}(?P<quote>['\"])[^\W\d][\w.-]{{0,99}}(?P=quote)(?!\w)"),
+)
+"""Values that tell one cause from another, and stay: the code of an error, and the name of a part (`KeyError: 'city'`, `field "city"`)."""
+
 VALUE_KINDS = (
     ("quoted text", r'"[^"]*"|(?<!\w)\'[^\']*\'(?!\w)'),
     ("URL", r"(?<!\w)[a-zA-Z][a-zA-Z0-9+.-]{0,15}+://[^\s\"'<>`]*(?<![.,:;!?)])"),
@@ -37,9 +50,10 @@ VALUE_KINDS = (
 """The earlier row wins where two match."""
 
 _NO_START = r"(?![\s,;()]|(?<=[a-zA-Z])[a-zA-Z])"  # for speed: no value begins here
-_VALUE = re.compile(_NO_START + "(?:" + "|".join(pattern for _, pattern in VALUE_KINDS) + ")")
+_KEPT, _REPLACED = ("|".join(pattern for _, pattern in kinds) for kinds in (KEPT_KINDS, VALUE_KINDS))
+_VALUE = re.compile(f"{_NO_START}(?:(?P<kept>{_KEPT})|{_REPLACED})")
 
 
 def mask_values(text: str) -> str:
-    """Return a text with each value replaced by `…`."""
-    return _VALUE.sub(BLANK, text)
+    """Return a text with each value replaced by `…`, except those of `KEPT_KINDS`."""
+    return _VALUE.sub(lambda match: match["kept"] or BLANK, text)
