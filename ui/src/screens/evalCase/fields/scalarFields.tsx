@@ -80,7 +80,8 @@ export function WordListInput({ label, path, hint, single = false, optional = fa
   const value = useValue(path);
   const notes = useNotes(path, true);
   const [text, setText] = useState<string | null>(null);
-  const words = value === undefined || value === null ? [] : Array.isArray(value) ? value : single ? [value] : null;
+  const isEmpty = value === undefined || value === null || (single && value === "");
+  const words = isEmpty ? [] : Array.isArray(value) ? value : single ? [value] : null;
   const isWords = words !== null && words.every((word) => typeof word === "string" && word);
   if (!isWords) return <JsonInput label={label} path={path} />;
   const change = (next: string): void => {
