@@ -44,6 +44,7 @@ OTHER_ORDER = FailureCause("trajectory", "called in another order")
         pytest.param("HTTP 429 from host 3; HTTP/1.1 503", "HTTP 429 from host …", id="code of an error"),
         pytest.param("status code 404, exit code -9, [Errno 2], signal 15", "status code 404, exit code -9, [Errno 2], signal 15", id="codes"),
         pytest.param("KeyError: 'order_id' of 'Ann Lee'", "KeyError: 'order_id' of …", id="name of a part"),
+        pytest.param("key \"user_1234\" has code 1,234", "key … has code …", id="an id is no name of a part"),
         pytest.param("field \"phone\" is missing in order 12", "field phone is missing in order …", id="name of a field"),
     ],
 )  # fmt: skip

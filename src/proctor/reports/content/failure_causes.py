@@ -1,7 +1,8 @@
 """Failures by cause: the metric that was missed and the expectation that was violated, without what differs from case to case.
 
 The rule is deterministic: calls lose their arguments, values (`value_kinds.py`) are replaced, and the place (turn, trial) is left
-out; what follows a semicolon in the reason of a metric is a detail. Code that is not a call keeps its words. Cases with the same rest have the same cause.
+out; what follows a semicolon in the reason of a metric is a detail. Code that is not a call keeps its words. Cases with the same
+rest have the same cause.
 """
 
 from __future__ import annotations

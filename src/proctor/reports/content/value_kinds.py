@@ -26,9 +26,9 @@ _AFTER_NOUN = f"(?:{'|'.join(f'(?<={noun})' for noun in _NOUNS)})"
 KEPT_KINDS = (
     (
         "code",
-        r"(?<!\w)(?:HTTP(?:/\d(?:\.\d)?)?|[Ss]tatus|[Ee]rrno|[Ss]ignal|(?:[Ee]rror |[Ee]xit |[Ss]tatus )?[Cc]ode)[ :=]{1,3}+-?\d++(?!\w)",
+        r"(?<!\w)(?:HTTP(?:/\d(?:\.\d)?)?|[Ss]tatus|[Ee]rrno|[Ss]ignal|(?:[Ee]rror |[Ee]xit |[Ss]tatus )?[Cc]ode)[ :=]{1,3}+-?\d++(?!\w|[.,]\d)",
     ),
-    ("name of a part", rf"{_AFTER_NOUN}(?P<quote>['\"])[^\W\d][\w.-]{{0,99}}(?P=quote)(?!\w)"),
+    ("name of a part", rf"{_AFTER_NOUN}(?P<quote>['\"])[^\W\d](?:[^\W\d]|[.-]){{0,99}}(?P=quote)(?!\w)"),
 )
 """Values that tell one cause from another, and stay: the code of an error, and the name of a part (`KeyError: 'city'`, `field "city"`)."""
 
