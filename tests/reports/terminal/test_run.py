@@ -17,6 +17,7 @@ from proctor.schema.evidence.trial import Failure
 from proctor.schema.results.run_result import CaseResult, Outcome, RunResult, SetSummary
 from proctor.schema.results.score import MetricScore, Score
 from tests.reports.sample_runs import (
+    RESPONSE,
     STATE,
     TRAJECTORY,
     F,
@@ -332,3 +333,11 @@ def test_a_stream_that_cannot_write_a_character_gets_its_escape() -> None:
 def test_any_mixture_draws_at_any_width(cases: list[Any], width: int) -> None:
     text = draw(run(*cases, num_runs=2), width=width)
     assert text.count("\n") > 3
+
+
+def test_the_cell_of_a_case_that_failed_only_by_another_metric_names_that_metric() -> None:
+    runs = [
+        run(case("a", F, metric(TRAJECTORY, [path]), metric(RESPONSE, [text], 0.8)), agent=agent)
+        for agent, path, text in (("main", 1.0, 0.39), ("branch", 0.5, 0.9))
+    ]
+    assert re.search(r"booking/a +✕ response_match 0\.39 +✕ 0\.50 +tool_trajectory\n", draw(*runs))

@@ -244,6 +244,23 @@ def test_a_case_that_no_run_passes_shows_the_metric_that_it_misses(
     assert (row["metric"], [cell["score"] for cell in row["cells"]]) == ("response_match_score", [0.0, 0.0])
 
 
+def test_a_case_that_failed_only_by_another_metric_shows_that_metric(
+    client: TestClient, context: ServerContext
+) -> None:
+    config = {"criteria": {"tool_trajectory_avg_score": 1.0, "response_match_score": 0.8}}
+    one = {**SET, "eval_cases": SET["eval_cases"][:1]}
+    answers: list[dict[str, Any]] = [
+        {"text": "Pardon?"},
+        {"text": good(IDS[0]), "tool_calls": [{"name": "send", "args": {}}]},
+    ]
+    for answer in answers:
+        proctor.evaluate_sync(lambda _, answer=answer: answer, one, config=config, store=context.store_url)
+    (row,) = got(client, "/api/matrix", runs="latest,previous")["rows"]
+    shown = [(cell["metric"], cell["score"]) for cell in row["cells"]]
+    assert row["metric"] == "tool_trajectory_avg_score"
+    assert shown == [("tool_trajectory_avg_score", 0.0), ("response_match_score", 0.0)]
+
+
 def test_a_run_with_more_trials_is_not_more_expensive(client: TestClient, context: ServerContext) -> None:
     def priced(text: str) -> dict[str, Any]:
         usage = {"prompt_token_count": 1000, "candidates_token_count": 10}

@@ -3483,6 +3483,8 @@ export interface components {
             strip: string;
             /** Score */
             score: number | null;
+            /** Metric */
+            metric: string;
             /** Why */
             why: string;
         };

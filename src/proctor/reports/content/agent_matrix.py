@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from proctor.reports.content.case_digest import decides, is_repeated, ks_of, mean_text
 from proctor.reports.content.case_words import WORDS
@@ -53,7 +54,8 @@ def _table(
     runs: Sequence[RunResult], different: Sequence[CaseByAgent], same: Sequence[CaseByAgent], style: TextStyle
 ) -> Iterator[Block]:
     rows = [*different, *same]
-    short = short_names(sorted({row.metric for row in rows if row.metric}))
+    shown = {metric_of(case, row.metric) for row in rows for case in row.cases if case is not None}
+    short = short_names(sorted({row.metric for row in rows if row.metric} | shown))
     most = len(rows) if style.verbose else len(different) + MOST_ROWS
     table_rows = [_table_row(row, runs, short, style) for row in rows]
     columns = [Column("case", wraps=True, is_name=True), *(Column(run.agent, is_cut=True) for run in runs)]
@@ -71,7 +73,7 @@ def _table_row(
     is_scored = any(case is not None and _score_text(case, row.metric) for case in row.cases)
     word = "DIFFERS" if row.differs else "SAME"
     record = (word, row.name, *fields, f"score={row.metric}" if is_scored else "")
-    cells = [_cell(case, row.metric, style) for case in row.cases]
+    cells = [_cell(case, row.metric, short, style) for case in row.cases]
     metric = [TextSpan(short.get(row.metric, ""), "dim", is_data=True)]
     return Row([[TextSpan(row.name, is_data=True)], *cells, metric], record)
 
@@ -82,24 +84,33 @@ def _field(case: CaseResult | None, metric: str) -> str:
     return " ".join(filter(None, [case.outcome.value, _score_text(case, metric), _passed_text(case)]))
 
 
-def _cell(case: CaseResult | None, metric: str, style: TextStyle) -> Spans:
+def metric_of(case: CaseResult, metric: str) -> str:
+    """Return the metric whose score a cell shows: `metric` of the row, unless the case failed only by others: the first of them."""
+    missed = [verdict.name for verdict in case.metrics.values() if verdict.is_missed]
+    return missed[0] if case.outcome is Outcome.FAILED and missed and metric not in missed else metric
+
+
+def _cell(case: CaseResult | None, metric: str, short: Mapping[str, str], style: TextStyle) -> Spans:
     outcome = Outcome.NOT_RUN if case is None else case.outcome
     sign = TextSpan(f"{style.marks.outcome(outcome)} ", outcome_role(outcome))
     if case is None:
         return [sign, TextSpan(WORDS[outcome], "dim")]
     passed = TextSpan(f" {_passed_text(case)}".rstrip(), "warning" if case.flaky else "dim")
-    return [sign, TextSpan(_score_text(case, metric) or WORDS[outcome]), passed]
+    return [sign, TextSpan(_score_text(case, metric, short) or WORDS[outcome]), passed]
 
 
 def _passed_text(case: CaseResult) -> str:
     return f"{case.trials_passed}/{len(case.trials)}" if is_repeated(case) else ""
 
 
-def _score_text(case: CaseResult, metric: str) -> str:
-    verdict = case.metrics.get(metric)
+def _score_text(case: CaseResult, metric: str, short: Mapping[str, str] = MappingProxyType({})) -> str:
+    """Return the score of the cell, after the name of its metric if that is not the row's."""
+    shown = metric_of(case, metric)
+    verdict = case.metrics.get(shown)
     if verdict is None or case.outcome is Outcome.ERROR:
         return ""
-    return verdict.text_of(verdict.score)
+    score = verdict.text_of(verdict.score)
+    return score if shown == metric else f"{short.get(shown, shown)} {score}"
 
 
 def _totals(runs: Sequence[RunResult], style: TextStyle) -> Iterator[Row]:

@@ -201,8 +201,9 @@ function Cell({ run, cell, metric }: { run: MatrixHead; cell: MatrixCell | null;
         <span aria-hidden>{signOf(cell.outcome)}</span> <span className={cell.score === null ? "" : "hidden"}>{word}</span>
         {cell.score !== null && <span className="num">{scoreText(cell.score)}</span>}
       </span>
+      {cell.score !== null && cell.metric !== metric && <span className={styles.under}><Breakable text={cell.metric} /></span>}
       {cell.strip.length > 1 && <TrialStrip strip={cell.strip} />}
-      {cell.why && <span className={styles.why}><Prose text={whyText(cell.why, metric)} /></span>}
+      {cell.why && <span className={styles.why}><Prose text={whyText(cell.why, cell.metric)} /></span>}
     </Link>
   );
 }

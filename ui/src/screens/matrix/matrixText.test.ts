@@ -48,11 +48,13 @@ describe("runs side by side", () => {
   ])("have reasons without what their cell shows: %s", (why, text) => expect(whyText(why, "m")).toBe(text));
 
   it("are text in Markdown, with any name", () => {
-    const text = asMarkdown(page([row("<b>", true, [{ outcome: "failed", score: 0 }, null])]), [
-      row("<b>", true, [{ outcome: "failed", score: 0 }, null]),
+    const text = asMarkdown(page([row("<b>", true, [{ outcome: "failed", score: 0, metric: "m" }, null])]), [
+      row("<b>", true, [{ outcome: "failed", score: 0, metric: "m" }, null]),
     ]);
     expect(text).toContain("a\\|b `abc`");
     expect(text).toContain("| `set/<b>` | failed 0.00 | – |");
+    const other = asMarkdown(page([]), [row("a", true, [{ outcome: "failed", score: 0.39, metric: "other" }])]);
+    expect(other).toContain("| `set/a` | failed `other` 0.39 |");
     expect(text).toContain("| passed | 1 of 2 (50");
   });
 });

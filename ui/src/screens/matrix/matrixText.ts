@@ -1,4 +1,4 @@
-import type { MatrixHead, MatrixPage, MatrixRow } from "../../data/types";
+import type { MatrixCell, MatrixHead, MatrixPage, MatrixRow } from "../../data/types";
 import { mdCode, mdTable, mdText } from "../../components/text/markdown";
 import { type Expense, expenseOf } from "./paretoFront";
 import { outcomeWord } from "../../components/charts/Outcome";
@@ -66,6 +66,12 @@ export function asMarkdown(page: MatrixPage, rows: readonly MatrixRow[]): string
 function cells(row: MatrixRow): string[] {
   return [
     mdCode(`${row.eval_set_id}/${row.eval_id}`),
-    ...row.cells.map((cell) => (cell ? `${outcomeWord(cell.outcome)}${cell.score === null ? "" : ` ${scoreText(cell.score)}`}` : "–")),
+    ...row.cells.map((cell) => (cell ? `${outcomeWord(cell.outcome)}${scored(cell, row.metric)}` : "–")),
   ];
+}
+
+/** ` 0.39`, or `` `other_metric` 0.39`` if the score is not that of the row's metric. */
+function scored({ score, metric }: MatrixCell, ofRow: string): string {
+  if (score === null) return "";
+  return `${metric === ofRow ? "" : ` ${mdCode(metric)}`} ${scoreText(score)}`;
 }

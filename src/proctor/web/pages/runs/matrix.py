@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from proctor.common.safe_text import shorten
-from proctor.reports.content.agent_matrix import CaseByAgent, line_up
+from proctor.reports.content.agent_matrix import CaseByAgent, line_up, metric_of
 from proctor.reports.content.case_digest import ks_of
 from proctor.reports.content.summary import passed_cases
 from proctor.schema.format.wire_model import PageModel
@@ -59,7 +59,9 @@ class MatrixCell(PageModel):
     strip: str
     """One letter per trial."""
     score: float | None
-    """The score of the row's metric."""
+    """The score of the cell's metric."""
+    metric: str
+    """The row's metric, unless the case failed only by others: the first of them."""
     why: str
 
 
@@ -133,12 +135,14 @@ def _row(row: CaseByAgent, places: Sequence[dict[int, int]]) -> MatrixRow:
 
 
 def _cell(case: CaseResult, metric: str, position: int) -> MatrixCell:
-    verdict = case.metrics.get(metric)
+    shown = metric_of(case, metric)
+    verdict = case.metrics.get(shown)
     scored = case.outcome in {Outcome.PASSED, Outcome.FAILED, Outcome.INCONCLUSIVE}
     return MatrixCell.model_construct(
         position=position,
         outcome=case.outcome,
         strip=strip_of(trial.outcome for trial in case.trials),
         score=verdict.score if verdict is not None and scored else None,
+        metric=shown,
         why="" if case.outcome is Outcome.PASSED else shorten(case.reason or case.missed, _LONGEST_WHY),
     )
