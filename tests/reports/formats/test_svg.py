@@ -71,6 +71,16 @@ def test_it_states_the_counts_and_each_metric_with_its_threshold() -> None:
     assert 'class="mark"' in written(run(case("a", P, metric("m", [1.0], 0.8))))
 
 
+def test_the_facts_of_a_metric_end_before_the_next_column() -> None:
+    missed, scored = metric("m", [0.25], 0.85, F), metric("m", [1.0], 0.85)
+    broken = metric("m", [None], 0.85, Outcome.ERROR)
+    cases = [case(f"a{n}", F, one) for n, one in enumerate([missed, scored, broken] * 12)]
+    drawn = [one.text or "" for one in ET.fromstring(written(run(*cases))).iter(f"{SPACE}text")]
+    facts = drawn[next(at for at, text in enumerate(drawn) if text.startswith("mean ")) :][:2]
+    assert " ".join(facts).endswith("\u00b7 threshold 0.85 \u00b7 missed in 12 of 24, 12 in error")
+    assert max(map(len, facts)) <= 56  # 330 units in DejaVu Sans of 11 units have room for 59
+
+
 def test_a_metric_that_could_not_be_computed_is_not_missed() -> None:
     broken = case("c", Outcome.ERROR, metric("m", [None], 0.8, Outcome.ERROR))
     scored = [case("a", P, metric("m", [1.0], 0.8)), case("b", F, metric("m", [0.25], 0.8, F))]

@@ -31,8 +31,10 @@ MOST_RUNS, MOST_METRICS, _MOST_FAULTS = 6, 12, 3
 _MOST_BINS = 10
 _MOST_LINES = 4
 """Lines of one text."""
+_CELL_TEXT = 56
+"""Characters of a line of facts: narrower than `_CELL` in wide fonts such as DejaVu Sans."""
 _NO_SHARES = ("token_usage", "invocation_duration")
-_WIDTH, _MARGIN, _CELL, _CELL_HEIGHT, _BARS = 720.0, 20.0, 330.0, 120.0, 44.0
+_WIDTH, _MARGIN, _CELL, _CELL_HEIGHT, _BARS = 720.0, 20.0, 330.0, 134.0, 44.0
 _TONES = {
     Outcome.PASSED: "pass",
     Outcome.FAILED: "fail",
@@ -146,14 +148,17 @@ class _Picture:
             self.text("dim", f"and {count_text(left, 'more metric')}, not drawn")
 
     def _metric(self, x: float, name: str, scores: _Scores, mean: str) -> None:
-        facts, bins, base = scores.facts(mean), scores.bins(name), self._y + 40 + _BARS
+        facts, bins, base = scores.facts(mean), scores.bins(name), self._y + 54 + _BARS
         counts = [
             f"{one.low:.6g} to {one.high:.6g}: {count_text(one.count, 'case')}" for one in bins if one.count
         ]
         self._facts.append(_escape(": ".join([name, ", ".join([facts, *counts])]), 1_000))
         self._shapes += [
             _text(x, self._y + 12, "name", _escape(name, 44)),
-            _text(x, self._y + 28, "dim", _escape(facts, 64)),
+            *(
+                _text(x, self._y + 28 + 14 * at, "dim", _xml(line))
+                for at, line in enumerate(wrap(_shown(facts, 2 * _CELL_TEXT), _CELL_TEXT)[:2])
+            ),
             f'<path class="axis" d="M{x:g} {base:g}h{_CELL:g}"/>\n',
             *(_bars(x, base, bins, sorted(scores.thresholds)) if bins else ()),
         ]
