@@ -256,8 +256,9 @@ def test_run_is_found_by_id_by_unambiguous_prefix_or_as_the_latest(
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("abc", "'abc' is the beginning of 2 runs: abce5, abcd. Give more of it"),
+        ("abc", "'abc' is the beginning of 2 runs: abce5, abcd; give more of it"),
         ("xyz", "No run named 'xyz' in"),
+        ("xyz", " The newest: abce5, abcd; `proctor runs` lists all"),
         ("latst", ". Did you mean 'latest'? The newest: "),
         ("", "No run named '' in"),
         ("%", "No run named '%' in"),

@@ -387,7 +387,7 @@ def find_run(database: Database, store: str, name: str, kind: RunKind | None) ->
         raise _no_runs_error(store)
     if run_id is None:
         raise UnknownNameError(
-            f"No run named {name!r} in {store}.{did_you_mean(name, ('latest', 'previous'))} The newest: {_format_ids(ids)}. "
+            f"No run named {name!r} in {store}.{did_you_mean(name, ('latest', 'previous'))} The newest: {_format_ids(ids)}; "
             "`proctor runs` lists all"
         )
     if kind not in (None, kinds[run_id]):
@@ -400,7 +400,7 @@ def _match(name: str, ids: Collection[str]) -> str | None:
     matches = [name] if name in ids else [run_id for run_id in ids if name and run_id.startswith(name)]
     if len(matches) > 1:
         raise UnknownNameError(
-            f"{name!r} is the beginning of {len(matches)} runs: {_format_ids(matches)}. Give more of it"
+            f"{name!r} is the beginning of {len(matches)} runs: {_format_ids(matches)}; give more of it"
         )
     return matches[0] if matches else None
 
