@@ -54,8 +54,7 @@ def _table(
     runs: Sequence[RunResult], different: Sequence[CaseByAgent], same: Sequence[CaseByAgent], style: TextStyle
 ) -> Iterator[Block]:
     rows = [*different, *same]
-    shown = {metric_of(case, row.metric) for row in rows for case in row.cases if case is not None}
-    short = short_names(sorted({row.metric for row in rows if row.metric} | shown))
+    short = short_names(sorted({metric for row in rows for metric in _metrics_of(row) if metric}))
     most = len(rows) if style.verbose else len(different) + MOST_ROWS
     table_rows = [_table_row(row, runs, short, style) for row in rows]
     columns = [Column("case", wraps=True, is_name=True), *(Column(run.agent, is_cut=True) for run in runs)]
@@ -84,6 +83,10 @@ def _field(case: CaseResult | None, metric: str) -> str:
     return " ".join(filter(None, [case.outcome.value, _score_text(case, metric), _passed_text(case)]))
 
 
+def _metrics_of(row: CaseByAgent) -> list[str]:
+    return [row.metric, *(metric_of(case, row.metric) for case in row.cases if case is not None)]
+
+
 def metric_of(case: CaseResult, metric: str) -> str:
     """Return the metric whose score a cell shows: `metric` of the row, unless the case failed only by others: the first of them."""
     missed = [verdict.name for verdict in case.metrics.values() if verdict.is_missed]
@@ -105,12 +108,12 @@ def _passed_text(case: CaseResult) -> str:
 
 def _score_text(case: CaseResult, metric: str, short: Mapping[str, str] = MappingProxyType({})) -> str:
     """Return the score of the cell, after the name of its metric if that is not the row's."""
-    shown = metric_of(case, metric)
-    verdict = case.metrics.get(shown)
+    name = metric_of(case, metric)
+    verdict = case.metrics.get(name)
     if verdict is None or case.outcome is Outcome.ERROR:
         return ""
     score = verdict.text_of(verdict.score)
-    return score if shown == metric else f"{short.get(shown, shown)} {score}"
+    return score if name == metric else f"{short.get(name, name)} {score}"
 
 
 def _totals(runs: Sequence[RunResult], style: TextStyle) -> Iterator[Row]:

@@ -135,14 +135,14 @@ def _row(row: CaseByAgent, places: Sequence[dict[int, int]]) -> MatrixRow:
 
 
 def _cell(case: CaseResult, metric: str, position: int) -> MatrixCell:
-    shown = metric_of(case, metric)
-    verdict = case.metrics.get(shown)
+    name = metric_of(case, metric)
+    verdict = case.metrics.get(name)
     scored = case.outcome in {Outcome.PASSED, Outcome.FAILED, Outcome.INCONCLUSIVE}
     return MatrixCell.model_construct(
         position=position,
         outcome=case.outcome,
         strip=strip_of(trial.outcome for trial in case.trials),
         score=verdict.score if verdict is not None and scored else None,
-        metric=shown,
+        metric=name,
         why="" if case.outcome is Outcome.PASSED else shorten(case.reason or case.missed, _LONGEST_WHY),
     )
