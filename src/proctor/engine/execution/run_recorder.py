@@ -136,7 +136,7 @@ class ScoringRecord:
     def open_allotment(self, caps: Caps) -> Allotment | None:
         """Return what this process may spend; `None` if there are no caps, or the store keeps none."""
         limit = getattr(self.store, "limit", None)
-        if limit is None or self.writer.scoring != 1:  # each further scoring has caps of its own
+        if limit is None or self.writer.scoring != 1:  # each further scoring has its own caps
             return None
         allotment: Allotment | None = limit(self.writer, caps)
         return allotment
